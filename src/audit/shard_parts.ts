@@ -14,7 +14,8 @@ import { openDatabase } from '../store/sqlite/database.js'
 import type { Database } from '../store/database.js'
 
 const ofShard = (hasArchive: boolean): string => `SELECT id FROM instructions i WHERE
-  (shard = ? AND NOT EXISTS (SELECT 1 FROM books.moved_payments x WHERE x.id = i.id))
+  (shard = ? AND NOT EXISTS (SELECT 1 FROM books.moved_payments x WHERE x.id = i.id
+    AND x.partner NOT IN (SELECT id FROM books.partners)))
   OR EXISTS (SELECT 1 FROM books.orphan_executions x WHERE x.instruction = i.id)
   OR EXISTS (SELECT 1 FROM books.payouts x WHERE x.id = i.id)
   OR EXISTS (SELECT 1 FROM books.intents x WHERE x.id = i.id)

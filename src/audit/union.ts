@@ -193,7 +193,11 @@ async function addShard(
   await insert('owners', 'SELECT ?1, epoch FROM shard.owner')
   await insert('partners', 'SELECT ?1, id FROM shard.partners')
   for (const table of WITH_IDS) await insert('ids', `SELECT ?1, '${table}', id FROM shard.${table}`)
-  await insert('moved', 'SELECT ?1, id FROM shard.moved_payments')
+  await insert(
+    'moved',
+    `SELECT ?1, id FROM shard.moved_payments
+    WHERE partner NOT IN (SELECT id FROM shard.partners)`,
+  )
   await insert('payments', payments(hasArchive))
   await database.run(`INSERT OR IGNORE INTO accounted ${ACCOUNTED}`)
   if (hasArchive) {

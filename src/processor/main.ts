@@ -26,7 +26,7 @@ import type { RailReport } from '../rails/rail.js'
 import { readRails } from '../rails/rails_file.js'
 import { createRailTable } from '../rails/rail_table.js'
 import { screeningOf } from '../screening/client.js'
-import { connectToPrimary, parseStoreUrl } from '../store/postgres/connection.js'
+import { connectToPrimary, parseStoreUrl, type Connection } from '../store/postgres/connection.js'
 import { exitAtOnce } from '../store/postgres/owner_exit.js'
 import { openTracer } from '../tracing/tracer.js'
 import { createChangeLog } from './background/change_log.js'
@@ -39,7 +39,8 @@ import { isReadOnly } from './cache/memory.js'
 import { railOf, routesNotCarried } from './changes/payment_rail.js'
 import type { Member } from './cluster/member.js'
 import { registerShardMetrics } from './cluster/metrics.js'
-import { createPartnerMoves } from './cluster/partner_move.js'
+import { createPartnerCopies } from './cluster/partner_copies.js'
+import { createPartnerMoves, indexEntriesOf } from './cluster/partner_move.js'
 import { checkPartnerMove } from './cluster/partner_move_check.js'
 import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
 import { createBooksClock } from './cycle/books_clock.js'
@@ -178,21 +179,19 @@ const movedReports =
   (await createMovedReports({
     ...{ shard: member.shard, stored: member.reports, memory, pipeline, rail, log },
   }))
+const connectForMove = (purpose: string): Promise<Connection> => {
+  const targets = parseStoreUrl(settings.STORE_URL)
+  return connectToPrimary(targets, 'cluster', purpose, timelines(settings).known())
+}
 const partnerMoves =
   member &&
   createPartnerMoves({
     ...{ shard: member.shard, moves: member.moves, store, memory, vault, clock, pipeline },
     ...{ directory, elapsed, pause: systemPause, log },
     options: memoryOptions(settings),
-    connect: (purpose) =>
-      connectToPrimary(
-        parseStoreUrl(settings.STORE_URL),
-        'cluster',
-        purpose,
-        timelines(settings).known(),
-      ),
-    moved: async (tenants) => {
-      await movedReports?.refresh()
+    connect: connectForMove,
+    left: (partner, payments) => movedReports?.leaves(partner, payments),
+    moved: (tenants) => {
       relay.readAgain()
       committedEvents.committed(tenants.map((tenant) => ({ tenant })))
     },
@@ -201,6 +200,14 @@ const partnerMoves =
       log.flush(() => process.exit(EXIT_DEPOSED))
     },
     failed: exit,
+  })
+const partnerCopies =
+  member &&
+  createPartnerCopies({
+    ...{ shard: member.shard, moves: member.moves, connect: connectForMove },
+    willLeave: (partner, payments) => movedReports?.leaves(partner, payments),
+    forget: (keys) => memory.keyIndex.remove(indexEntriesOf(keys)),
+    ...{ elapsed, pause: systemPause, log },
   })
 const { shard: ownShard } = shardAtRail(owned)
 rail.onReport((...given) =>
@@ -298,6 +305,7 @@ const state: ReadinessSources = {
 own.readinessIs(() => readinessOf(state))
 own.stopsBy(async () => {
   serving = false
+  await partnerCopies?.stop()
   await partnerMoves?.stop()
   await server.close()
   await work.stop()
@@ -323,7 +331,10 @@ member?.onMove((reason) => {
 })
 if (member !== undefined) await mustSucceed('the shard is not served', () => announce(member))
 isAnnounced = true
-if (!recovery.isActive) partnerMoves?.start()
+if (!recovery.isActive) {
+  partnerMoves?.start()
+  partnerCopies?.start()
+}
 setServing()
 if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
   log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')

@@ -12,7 +12,7 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
 import type { ClockSteps } from './clock_steps.js'
 import type { History } from './histories.js'
-import { partnerMove } from './partner_move_faults.js'
+import { LARGE, partnerMove } from './partner_move_faults.js'
 import type { Partitions } from './partitions.js'
 
 export interface FaultContext {
@@ -22,8 +22,8 @@ export interface FaultContext {
   readonly points: CrashPoints
   readonly clocks: ClockSteps
   readonly operatorToken: string
-  /** Creates a partner in the shard, and begins to call as it. */
-  readonly startClient: (partner: string, shard: string) => Promise<History>
+  /** Creates a partner with some payments in the shard, and begins to call as it. */
+  readonly startClient: (partner: string, shard: string, payments?: number) => Promise<History>
   /** Restores the cluster after `lose`. @returns false when it does not apply now */
   readonly restore: (lose: () => Promise<unknown>) => Promise<boolean>
   /** What must not happen. */
@@ -358,6 +358,13 @@ const PARTNER_MOVE_LASTS_MS = 2_000
 const movePartner = (context: FaultContext): Promise<boolean> =>
   partnerMove('kill', 'move of a partner', owners).cause(context)
 
+const moveLarge = (context: FaultContext): Promise<boolean> =>
+  partnerMove('kill', 'move of a large partner', owners, { payments: LARGE }).cause(context)
+const keepLarge = (context: FaultContext): Promise<boolean> =>
+  partnerMove('kill', 'move of a large partner', owners, { payments: LARGE, isKept: true }).cause(
+    context,
+  )
+
 const CRASHES: Readonly<Record<(typeof CLUSTER_POINTS)[number], Fault>> = {
   'placement.placed': crash('placement.placed', beginPlacement, repeatPlacement),
   'move.withdrawn': crash('move.withdrawn', beginMove),
@@ -366,6 +373,11 @@ const CRASHES: Readonly<Record<(typeof CLUSTER_POINTS)[number], Fault>> = {
   'partner_move.held': crash('partner_move.held', movePartner),
   'partner_move.ending': crash('partner_move.ending', movePartner),
   'partner_move.moved': crash('partner_move.moved', movePartner),
+  'partner_copy.step': crash('partner_copy.step', moveLarge),
+  'partner_copy.ready': crash('partner_copy.ready', moveLarge),
+  'partner_copy.put_back': crash('partner_copy.put_back', moveLarge),
+  'partner_copy.settled': crash('partner_copy.settled', moveLarge),
+  'partner_copy.undone': crash('partner_copy.undone', keepLarge),
   'take_over.taken': crash('take_over.taken', beginTakeOver),
   'take_over.loaded': crash('take_over.loaded', beginTakeOver),
   'take_over.announced': crash('take_over.announced', beginTakeOver),
@@ -425,7 +437,20 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     'kill',
     'kill -9 of a processor during the move of a partner',
     owners,
-    killDuringPartnerMove,
+    { disturb: killDuringPartnerMove },
+  ),
+  'move-large-partner': partnerMove('move', 'move of a large partner that pays', owners, {
+    payments: LARGE,
+  }),
+  'keep-large-partner': partnerMove('move', 'move of a large partner, given up', owners, {
+    payments: LARGE,
+    isKept: true,
+  }),
+  'kill-moving-large-partner': partnerMove(
+    'kill',
+    'kill -9 of a processor during the move of a large partner',
+    owners,
+    { payments: LARGE, disturb: killDuringPartnerMove },
   ),
   'clock-owner': ownerClock,
   'clock-waiting': waitingClock,

@@ -26,6 +26,22 @@ export interface History {
 
 export const PAUSE_FROM_MS = 500
 const NEXT_AFTER_MS = 25
+const CREATED_AT_ONCE = 20
+
+/** Creates intents with the keys `intent 0`, `intent 1` … @returns the answers */
+export async function createIntents(partner: Partner, count: number): Promise<HttpAnswer[]> {
+  const answers: HttpAnswer[] = []
+  while (answers.length < count) {
+    const keys = Array.from({ length: CREATED_AT_ONCE }, (_, index) => answers.length + index)
+    answers.push(...(await Promise.all(keys.map((key) => createIntent(partner, key)))))
+  }
+  return answers
+}
+
+/** Repeated it has its first answer. */
+export const createIntent = (partner: Partner, key: number): Promise<HttpAnswer> =>
+  partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`intent ${key}`))
+
 /** @param gateways connections of the partner, one to each gateway */
 export function startHistory(
   name: string,

@@ -30,7 +30,7 @@ import { startEventReader } from './event_reader.js'
 import { chosen, everyFault, type FaultContext } from './faults.js'
 import { checkCluster } from './final_checks.js'
 import { createGate } from './gate.js'
-import { startHistory, type History } from './histories.js'
+import { createIntents, startHistory, type History } from './histories.js'
 import { createPacketFilter, enterNamespaces, leaveNamespaces } from './packet_filter.js'
 import { createProxies, type Partitions } from './partitions.js'
 import { inSeconds, createFaultTable } from './fault_table.js'
@@ -174,8 +174,8 @@ async function createPartitions(): Promise<Partitions> {
   })
 }
 
-/** Begins to call as a new partner, once both gateways know it. */
-async function startClient(name: string, shard: string): Promise<History> {
+/** Begins to call as a new partner with some payments, once both gateways know it. */
+async function startClient(name: string, shard: string, payments = 0): Promise<History> {
   const connections = connectionsOf(await cluster.createPartner(name, shard))
   for (const connection of connections) {
     await eventually(`a gateway knows ${name}`, async () => {
@@ -183,6 +183,7 @@ async function startClient(name: string, shard: string): Promise<History> {
       return answer?.status === 200
     })
   }
+  await createIntents(alternating(connections), payments)
   const history = startHistory(name, connections, randomOf(1_000 + movedHistories.length))
   movedHistories.push(history)
   return history

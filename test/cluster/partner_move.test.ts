@@ -21,7 +21,7 @@ import { alternating, aTrialCluster, SHARDS } from '../support/trial_cluster.js'
 import { everyOutcome, startPayers } from '../workload/payers.js'
 import { startEventReader } from './event_reader.js'
 import { checkCluster } from './final_checks.js'
-import { startHistory } from './histories.js'
+import { createIntent, createIntents, startHistory } from './histories.js'
 
 requirePostgres(t)
 
@@ -48,6 +48,10 @@ const tenants = await Promise.all(
     return { name, connections, receiver, payers }
   }),
 )
+const closing: { close(): Promise<void> }[] = []
+t.teardown(async () => {
+  for (const each of closing) await each.close()
+})
 const partner = alternating(tenants[1]!.connections)
 const histories = tenants.flatMap(({ name, connections }, index) =>
   [1, 2].map((client) =>
@@ -174,17 +178,6 @@ t.test('another partner takes the other direction', async (t) => {
   await areServed()
 })
 
-/** Kills processors at a moment of a move. */
-interface Crash {
-  readonly name: string
-  readonly cause: (server: Connection, partner: string, from: string, to: string) => Promise<void>
-}
-
-const kill = (shards: readonly string[]): void => {
-  for (const { role, shard, pid } of cluster.trial.members())
-    if (role === 'processor' && pid > 0 && shards.includes(shard)) process.kill(pid, 'SIGKILL')
-}
-
 const connectTo = async (t: Pick<Test, 'teardown'>): Promise<Connection> => {
   const server = await connectToPrimary(
     parseStoreUrl(cluster.trial.postgres.url),
@@ -197,6 +190,87 @@ const connectTo = async (t: Pick<Test, 'teardown'>): Promise<Connection> => {
 
 const until = (what: string, server: Connection, sql: string): Promise<unknown> =>
   eventually(what, async () => (await server.all(sql)).length > 0, WITHIN_MS)
+
+/** More than move at once. */
+const LARGE = 520
+const ENDED = 400
+
+void t.test('a partner with many payments moves, which are set apart while it pays', async (t) => {
+  const key = await cluster.createPartner('large', 'books_1')
+  const connections = cluster.connectionsOf(key)
+  const large = alternating(connections)
+  const receiver = await receiverOf(connections[0]!)
+  closing.push(receiver)
+  const create = (index: number) => createIntent(large, index)
+  const created = await createIntents(large, LARGE)
+  t.same(
+    created.filter(({ status }) => status !== 201),
+    [],
+  )
+  const ids = created.map(({ body }) => (body as { intent_id: string }).intent_id)
+  for (let at = 0; at < ENDED; at += 20)
+    await Promise.all(
+      ids
+        .slice(at, at + 20)
+        .map((id) => large.request('POST', `/v1/payment_intents/${id}/cancel`, {})),
+    )
+  histories.push(startHistory('large', connections, createSeededRandom(5, 0)))
+  const payers = startPayers(
+    1,
+    everyOutcome(large, (payer) => createSeededRandom(6, payer)),
+  )
+  tenants.push({ name: 'large', connections, receiver, payers })
+  await areServed()
+  const server = await connectTo(t)
+  const check = await ops('partner', 'move', 'large', '--to', 'books_2', '--check')
+  t.equal(check.exitCode, 0, check.out)
+
+  const moving = ops('partner', 'move', 'large', '--to', 'books_2', ...BECAUSE)
+  await until('payments are set apart', server, `SELECT 1 FROM partner_copies WHERE payments > 0`)
+  const kept = await ops('partner', 'move', 'large', '--to', 'books_1', ...BECAUSE)
+  t.match(kept.out, 'large stays in books_1', kept.err)
+  const ended = await moving
+  t.comment(ended.out + ended.err)
+  await until(
+    'what was set apart has gone back',
+    server,
+    `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM partner_copies)`,
+  )
+
+  const moved = await ops('partner', 'move', 'large', '--to', 'books_2', ...BECAUSE)
+  t.comment(moved.out + moved.err)
+  t.equal(moved.exitCode, 0, moved.out + moved.err)
+  await areServed()
+  const [place] = await server.all(`SELECT shard FROM placements WHERE partner = 'large'`)
+  t.same(place, { shard: 'books_2' })
+  for (const index of [0, ENDED - 1, ENDED, LARGE - 1]) {
+    const { status, body } = await create(index)
+    t.same({ status, body }, { status: 201, body: created[index]!.body }, `key ${index}`)
+  }
+  await until(
+    'what was set apart is in place',
+    server,
+    `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM partner_copies)`,
+  )
+  const back = await ops('partner', 'move', 'large', '--to', 'books_1', ...BECAUSE)
+  t.equal(back.exitCode, 0, back.out + back.err)
+  await areServed()
+  for (const index of [0, LARGE - 1]) {
+    const { status, body } = await create(index)
+    t.same({ status, body }, { status: 201, body: created[index]!.body }, `key ${index} again`)
+  }
+})
+
+/** Kills processors at a moment of a move. */
+interface Crash {
+  readonly name: string
+  readonly cause: (server: Connection, partner: string, from: string, to: string) => Promise<void>
+}
+
+const kill = (shards: readonly string[]): void => {
+  for (const { role, shard, pid } of cluster.trial.members())
+    if (role === 'processor' && pid > 0 && shards.includes(shard)) process.kill(pid, 'SIGKILL')
+}
 
 /** Runs while the transaction of the move waits for a lock. */
 async function inTransaction(

@@ -15,15 +15,24 @@ const ENDED_WITHIN_MS = 90_000
 
 let partners = 0
 
-/**
- * @param disturb runs when the move has been requested
- * @param ownersOf the processors that serve shards
- */
+/** Payments of a partner whose rows are set apart for the move. */
+export const LARGE = 520
+
+interface MoveOptions {
+  /** That the partner has before. */
+  readonly payments?: number
+  /** The move is given up while payments are set apart. */
+  readonly isKept?: boolean
+  /** Runs when the move has been requested. */
+  readonly disturb?: (context: FaultContext) => Promise<unknown>
+}
+
+/** @param ownersOf the processors that serve shards */
 export const partnerMove = (
   kind: Fault['kind'],
   name: string,
   ownersOf: (context: FaultContext) => readonly ClusterMember[],
-  disturb: (context: FaultContext) => Promise<unknown> = () => Promise.resolve(),
+  { payments = 0, isKept = false, disturb = () => Promise.resolve() }: MoveOptions = {},
 ): Fault => ({
   kind,
   name,
@@ -33,11 +42,12 @@ export const partnerMove = (
     const [from, to] = context.random.int(2) === 0 ? [one, other] : [other, one]
     partners += 1
     const partner = `moved${partners}`
-    const client = await context.startClient(partner, from.shard).catch(() => undefined)
+    const client = await context.startClient(partner, from.shard, payments).catch(() => undefined)
     if (client === undefined) return false
     await systemPause(PAYS_BEFORE_MS)
     const isRequested = await call(context, from, 'MovePartner', partner, to.shard)
     if (isRequested !== undefined) {
+      if (isKept) await call(context, from, 'MovePartner', partner, from.shard)
       await disturb(context)
       await untilEnded(context, ownersOf, partner)
     }

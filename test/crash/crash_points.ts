@@ -38,6 +38,8 @@ export const BACKUP_POINTS = [
 export const CLUSTER_POINTS = [
   ...['placement.placed', 'move.withdrawn', 'move.drained', 'move.released'],
   ...['partner_move.held', 'partner_move.ending', 'partner_move.moved'],
+  ...['partner_copy.step', 'partner_copy.ready', 'partner_copy.put_back'],
+  ...['partner_copy.settled', 'partner_copy.undone'],
   ...['take_over.taken', 'take_over.loaded', 'take_over.announced'],
 ] as const
 

@@ -51,6 +51,7 @@ export const OWN_SERVER: Readonly<Record<string, string>> = {
   'test/integration/shard_recovery': 'two shards of a cluster',
   'test/operations/store_copy': 'copies from SQLite to PostgreSQL',
   'test/restore/server': 'backs a server up and restores it',
+  'test/store/partner_copy': "sets a partner's payments apart for its move between two shards",
   'test/store/partner_transfer': 'moves a partner between two shards',
   'test/store/postgres_contract': "the store's contract on PostgreSQL",
   'test/supervisor/cluster_guide': 'a trial cluster, by the pages of the guide',

@@ -8,7 +8,7 @@ import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { openCluster } from '../../src/store/cluster/cluster.js'
 import type { HeldAt, PartnerMove } from '../../src/store/cluster/partner_moves.js'
-import { transferPartner } from '../../src/store/cluster/partner_transfer.js'
+import { beginTransfer, transferPartner } from '../../src/store/cluster/partner_transfer.js'
 import { POSTGRES } from '../../src/store/dialect.js'
 import { asText, rowsOf } from '../../src/store/json_page.js'
 import {
@@ -126,6 +126,7 @@ async function assertCursors(t: Test, shard: Shard, names: readonly string[]): P
 async function move(to: PartnerMove): Promise<void> {
   const by = { actor: 'ops', reason: 'a test' }
   if (!(await cluster.requestPartnerMove(to, by))) throw new Error('the move is refused')
+  await beginTransfer(sql, to)
   const ended = await transferPartner(sql, to)
   if (ended.kind !== 'moved') throw new Error(JSON.stringify(ended))
 }
@@ -168,12 +169,14 @@ t.test('nothing moves while an owner is at another batch or epoch', async (t) =>
     { books_1: at, books_2: { ...there, epoch: there.epoch + 1 } },
   ]) {
     await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+    await beginTransfer(connection, THERE)
     const ended = await transferPartner(connection, THERE, held)
     t.match(ended, { kind: 'given_up', cause: /the owner of books_\d has not waited/ })
     t.same((await listedIn('books_1')).map(nameOf), before)
     t.equal((await cluster.whereIs('demo'))?.shard, 'books_1')
   }
   await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+  await beginTransfer(connection, THERE)
   const unheld = await transferPartner(connection, THERE, { books_1: at })
   t.equal(unheld.kind, 'not_now', 'the other owner has not stopped')
   await cluster.giveUpPartnerMove('demo', 'a test')

@@ -68,8 +68,14 @@ const adminOf = (cluster: TestCluster, names: readonly string[]): ShardAdmin => 
   skipSetting: cluster.settings.skipSetting,
   partnerPlace: () => Promise.resolve(undefined),
   requestPartnerMove: () => Promise.resolve(false),
+  requestPartnerCopy: () => Promise.resolve(false),
+  keepPartner: () => Promise.resolve(false),
   checkPartnerMove: () =>
-    Promise.resolve({ obstacle: null, size: { payments: 0, entries: 0, events: 0 } }),
+    Promise.resolve({
+      obstacle: null,
+      isLarge: false,
+      size: { payments: 0, entries: 0, events: 0 },
+    }),
   addShard: () => Promise.resolve(true),
   requestMove: (shard, _epoch, to) => {
     cluster.moves.set(shard, to)

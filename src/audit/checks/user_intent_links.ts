@@ -9,7 +9,7 @@
  */
 import type { Books } from '../books.js'
 import type { Check } from '../check.js'
-import { hasMoved } from './idempotency.js'
+import { hasMoved, isClearing } from './idempotency.js'
 
 /** The prefix of an id that holds its type and its milliseconds. */
 const TIME_LENGTH = 13
@@ -48,17 +48,21 @@ export const userIntentsAreLinked: Check = {
   run: async (books) => {
     const lasts = new Map<string, number>()
     const fingerprints = new Map<string, string>()
-    const isMoved = (await hasMoved(books))
-      ? ({ id, before, fingerprint }: LinkRow): boolean =>
-          id === '' && before === 0 && /^0+$/.test(fingerprint)
-      : () => false
-    let [rows, moved] = [0, 0]
+    const hasGaps = await hasMoved(books)
+    const isClearingUp = await isClearing(books)
+    const isMoved = ({ id, before, fingerprint, user }: LinkRow): boolean =>
+      hasGaps &&
+      ((id === '' && before === 0 && /^0+$/.test(fingerprint)) || (isClearingUp && user === null))
+    let [rows, moved, last] = [0, 0, 0]
     let firstLinked: string | undefined
     const pages = books.pages<LinkRow>(LINKS, [0, -1], ({ first, ordinal }) => [first, ordinal])
     for await (const page of pages) {
       for (const row of page) {
         const { first, ordinal, id, before, fingerprint, user, erasure } = row
+        const number = first + ordinal
+        const next = hasGaps ? Math.max(number, last + 1) : last + 1
         rows += 1
+        last = number
         if (isMoved(row)) {
           moved += 1
           continue
@@ -67,10 +71,10 @@ export const userIntentsAreLinked: Check = {
         const [named, list] = [user ?? '', erasure ?? user ?? '']
         const known = fingerprints.get(named) ?? fingerprint
         const subject = user === null ? 'no intent' : 'an intent'
-        const found = `${subject}, ${first + ordinal} after ${before} by ${fingerprint}`
-        const expected = `an intent, ${rows} after ${lasts.get(list) ?? 0} by ${known}`
+        const found = `${subject}, ${number} after ${before} by ${fingerprint}`
+        const expected = `an intent, ${next} after ${lasts.get(list) ?? 0} by ${known}`
         if (found !== expected) return { rows, broken: { entity: id, found, expected } }
-        lasts.set(list, rows)
+        lasts.set(list, number)
         fingerprints.set(named, known)
       }
     }

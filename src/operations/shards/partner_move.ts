@@ -29,6 +29,8 @@ export const partnerMove: CliCommand = {
     const what = `${partner} with ${payments} payments, ${entries} entries and ${events} events`
     if (asked.cause !== undefined)
       return { value: asked, lines: [what, `It stays in ${from}: ${asked.cause}`], exitCode: 1 }
+    if (from === to && !check_only)
+      return { value: asked, lines: [`${partner} stays in ${to}: its move is given up`] }
     if (check_only) return { value: asked, lines: [what, `It can move from ${from} to ${to}.`] }
     const addresses = new Set([...knownAddresses(context), ...served])
     addresses.delete('')
@@ -56,6 +58,7 @@ async function endedMove(
   partner: string,
   addresses: readonly string[],
 ): Promise<Placement | undefined> {
+  // While payments are set apart, it takes as long as there are some.
   for (let looks = 1; looks <= ENDED_WITHIN_LOOKS; looks++) {
     await sleep(LOOK_EVERY_MS)
     const seen = await Promise.all(
@@ -67,6 +70,7 @@ async function endedMove(
     )
     const found = seen.find((each) => each !== undefined)
     if (found !== undefined && found.moving_to === undefined) return found
+    if (found?.set_apart !== undefined) looks = 0
   }
   return undefined
 }

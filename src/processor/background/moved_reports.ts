@@ -8,7 +8,9 @@
  *   stored for the other shard.
  * - A stored report is deleted after the commit that applies it. One whose partner has left again
  *   stays for its next owner. A repeated report changes nothing.
+ * - A payment that has moved is known by the first 64 bits of its id's digest: 24 bytes each.
  */
+import { createHash } from 'node:crypto'
 import { SECOND } from '../../base/clock.js'
 import type { PartnerId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
@@ -17,6 +19,7 @@ import type { Report__Output } from '../../../protos/types/causeway/rail/v1/Repo
 import { readReport, writeReport } from '../../rails/report_codec.js'
 import type { RailReport } from '../../rails/rail.js'
 import type { PartnerMoves, StoredReport } from '../../store/cluster/partner_moves.js'
+import { createIdempotencyIndex, type Fingerprint64 } from '../cache/idempotency_index.js'
 import { isReadOnly, type Memory } from '../cache/memory.js'
 import { applyRailReport } from '../commands/rail_reports/rail_report_apply.js'
 import { refuse, type Answer } from '../cycle/answer.js'
@@ -26,6 +29,7 @@ import type { RailLinks } from './rail_links.js'
 
 const LOOK_EVERY_MS = SECOND
 const PAGE = 500
+const LOADED_AT_ONCE = 10_000
 
 export interface MovedReports {
   /** Passes on those about moved payments. @returns the others */
@@ -34,8 +38,8 @@ export interface MovedReports {
     rail: string,
     finalityWindowMs: number,
   ): readonly RailReport[]
-  /** A partner has left or come. */
-  refresh(): Promise<void>
+  /** The partner leaves with these payments: once it is not here, reports about them follow it. */
+  leaves(partner: string, payments: readonly string[]): void
   start(): void
   /** Resolves when none is under way. */
   stop(): Promise<void>
@@ -61,12 +65,23 @@ export async function createMovedReports({
   rail: links,
   log,
 }: MovedReportsDependencies): Promise<MovedReports> {
-  let partners: ReadonlyMap<string, string> = new Map()
-  const refresh = async (): Promise<void> => {
-    const moved = await stored.movedPayments(shard)
-    partners = new Map(moved.map(({ id, partner }) => [id, partner]))
+  const payments = createIdempotencyIndex()
+  const partners: string[] = []
+  const leaves = (partner: string, ids: readonly string[]): void => {
+    if (!partners.includes(partner)) partners.push(partner)
+    const number = partners.indexOf(partner)
+    for (const id of ids) payments.replace(fingerprint(id), number)
   }
-  await refresh()
+  for (let after = ''; ;) {
+    const page = await stored.movedPayments(shard, after, LOADED_AT_ONCE)
+    for (const { id, partner } of page) leaves(partner, [id])
+    if (page.length < LOADED_AT_ONCE) break
+    after = page.at(-1)!.id
+  }
+  const partnerOf = (id: string): string | undefined => {
+    const [number] = payments.candidates(fingerprint(id))
+    return number === undefined ? undefined : partners[number]
+  }
 
   const forward = async (
     report: RailReport,
@@ -110,10 +125,10 @@ export async function createMovedReports({
 
   return {
     forwarded: (reports, rail, finalityWindowMs) => {
-      if (partners.size === 0) return reports
+      if (partners.length === 0) return reports
       return reports.filter((report) => {
-        const partner = partners.get(report.id)
-        if (partner === undefined) return true
+        const partner = partnerOf(report.id)
+        if (partner === undefined || memory.partners.has(partner as PartnerId)) return true
         forward(report, partner, rail, finalityWindowMs).catch((error: unknown) => {
           // It comes again with the next link.
           log.error({ error, entity_id: report.id }, 'a report is not passed on')
@@ -121,9 +136,14 @@ export async function createMovedReports({
         return false
       })
     },
-    refresh,
+    leaves,
     ...looks,
   }
+}
+
+const fingerprint = (id: string): Fingerprint64 => {
+  const digest = createHash('sha256').update(id).digest()
+  return { high: digest.readUInt32LE(0), low: digest.readUInt32LE(4) }
 }
 
 const NO_REPORT: Report__Output = {

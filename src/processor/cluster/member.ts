@@ -19,7 +19,7 @@ import type { Cluster, Place } from '../../store/cluster/cluster.js'
 import type { WaitingProcessor } from '../../store/cluster/waiting.js'
 import { createUnreachedWatch } from './unreached.js'
 import type { PartnerMove } from '../../store/cluster/partner_moves.js'
-import type { PartnerSize } from '../../store/cluster/partner_transfer.js'
+import type { PartnerSize } from '../../store/cluster/partner_obstacles.js'
 
 const LOOK_EVERY_MS = SECOND
 
@@ -41,6 +41,8 @@ export type ShardAdmin = ClusterAdmin & {
 
 export interface PartnerMoveCheck {
   readonly obstacle: string | null
+  /** Its payments are set apart first. */
+  readonly isLarge: boolean
   readonly size: PartnerSize
 }
 
@@ -57,6 +59,8 @@ type ClusterAdmin = Pick<
   | 'skipSetting'
   | 'partnerPlace'
   | 'requestPartnerMove'
+  | 'requestPartnerCopy'
+  | 'keepPartner'
 >
 
 export interface Member {
@@ -81,6 +85,9 @@ export interface Member {
   /** Moves of partners to and from this shard. */
   readonly moves: Pick<
     Cluster,
+    | 'partnersSetApart'
+    | 'requestPartnerMove'
+    | 'partnerPlace'
     | 'pendingPartnerMoves'
     | 'beginPartnerMove'
     | 'holdForPartnerMove'

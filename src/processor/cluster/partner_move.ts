@@ -17,10 +17,15 @@ import { crashPoint } from '../../base/crash_point.js'
 import { ENVIRONMENTS, tenantOf, type PartnerId, type TenantId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
 import type { HeldAt, PartnerMove, PendingMove } from '../../store/cluster/partner_moves.js'
-import { obstacleTo, transferPartner } from '../../store/cluster/partner_transfer.js'
+import { obstacleTo } from '../../store/cluster/partner_obstacles.js'
+import {
+  beginTransfer,
+  transferPartner,
+  type MovedKey,
+} from '../../store/cluster/partner_transfer.js'
 import type { Connection } from '../../store/postgres/connection.js'
 import type { Store } from '../../store/store.js'
-import { fingerprintOf } from '../cache/idempotency_index.js'
+import { fingerprintOf, type IndexEntry } from '../cache/idempotency_index.js'
 import {
   loadFingerprints,
   reloadTenants,
@@ -30,6 +35,7 @@ import {
 import type { BooksClock } from '../cycle/books_clock.js'
 import type { Pipeline, Release } from '../cycle/pipeline.js'
 import type { Vault } from '../keys/vault.js'
+import { loadEarlyFingerprints, type EarlyFingerprints } from './early_fingerprints.js'
 import type { Member } from './member.js'
 
 const LOOK_EVERY_MS = SECOND
@@ -65,7 +71,9 @@ export interface PartnerMovesDependencies {
     partnerIsHere(partner: PartnerId): void
   }
   /** Called before the pipeline goes on. */
-  readonly moved: (tenants: readonly TenantId[]) => Promise<void>
+  readonly moved: (tenants: readonly TenantId[]) => void
+  /** Reports of a rail about these payments follow the partner. */
+  readonly left: (partner: PartnerId, payments: readonly string[]) => void
   /**
    * Ends the process, which has to read the books from the beginning. At once: its pipeline stays
    * held, so an orderly stop would wait for it.
@@ -110,7 +118,8 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
   const leave = async (move: PendingMove): Promise<void> => {
     const connection = await dependencies.connect(`move ${move.partner}`)
     try {
-      const obstacle = await obstacleTo(connection, move)
+      const obstacle =
+        (await obstacleTo(connection, move)) ?? (await beginTransfer(connection, move))
       if (obstacle !== null) return await giveUp(move, obstacle)
       if (!(await moves.beginPartnerMove(move))) return
       const other = await heldByOther(move)
@@ -164,10 +173,9 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
     }
     crashPoint('partner_move.moved')
     await reload()
-    memory.keyIndex.remove(
-      ended.keys.map(({ sequence, key }) => ({ ...fingerprintOf(key), sequence })),
-    )
-    await dependencies.moved(tenantsOf(partner))
+    memory.keyIndex.remove(indexEntriesOf(ended.keys))
+    dependencies.left(partner, ended.rest)
+    dependencies.moved(tenantsOf(partner))
     memory.lastDepartureAt = dependencies.clock.now()
     directory.partnerLeft(partner)
     release(true)
@@ -178,23 +186,38 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
 
   const join = async (move: PendingMove): Promise<void> => {
     const partner = move.partner as PartnerId
+    const early = await loadEarly(move)
     const since = elapsed()
     const release = await hold()
     const last = await store.lastFingerprints()
     const { lastingKeys } = await store.keyRows()
     const isHeld = await moves.holdForPartnerMove(move, own())
-    if (!isHeld || (await endOf(move)) !== 'moved') return release(false)
+    if (!isHeld || (await endOf(move)) !== 'moved') {
+      release(false)
+      return early?.forget()
+    }
     if ((await store.keyRows()).lastingKeys.length > lastingKeys.length)
       return dependencies.restart(`${partner} has come with keys of its former shard`)
     await reload()
-    await loadFingerprints(memory, store.fingerprintsAfter(last))
+    early?.use()
+    await loadFingerprints(memory, store.fingerprintsAfter({ ...last, ...early?.last }))
     dependencies.clock.passed(memory.newestMoment)
     for (const tenant of tenantsOf(partner)) memory.departed.delete(tenant)
-    await dependencies.moved(tenantsOf(partner))
+    dependencies.moved(tenantsOf(partner))
     release(false)
     directory.partnerIsHere(partner)
     const heldMs = Math.round(elapsed() - since)
     log.info({ partner, from: move.from, to: move.to, held_ms: heldMs }, 'partner has come')
+  }
+
+  /** Fingerprints of what is set apart, so that nobody waits for them. */
+  const loadEarly = async (move: PendingMove): Promise<EarlyFingerprints | undefined> => {
+    const connection = await dependencies.connect(`fingerprints ${move.partner}`)
+    try {
+      return await loadEarlyFingerprints(connection, memory, move.partner)
+    } finally {
+      await connection.close().catch(() => undefined)
+    }
   }
 
   const endOf = async ({ partner, from }: PartnerMove): Promise<'moved' | 'given_up'> => {
@@ -240,6 +263,9 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
     },
   }
 }
+
+export const indexEntriesOf = (keys: readonly MovedKey[]): readonly IndexEntry[] =>
+  keys.map(({ sequence, key }) => ({ ...fingerprintOf(key), sequence }))
 
 const tenantsOf = (partner: PartnerId): readonly TenantId[] =>
   ENVIRONMENTS.map((environment) => tenantOf(partner, environment))

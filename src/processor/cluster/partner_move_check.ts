@@ -6,7 +6,7 @@
 import type { MasterKeys } from '../../auth/master_key.js'
 import type { Random } from '../../base/random.js'
 import type { PartnerMove } from '../../store/cluster/partner_moves.js'
-import { obstacleTo, sizeOf } from '../../store/cluster/partner_transfer.js'
+import { isLarge, obstacleTo, sizeOf } from '../../store/cluster/partner_obstacles.js'
 import { connectToPrimary, parseStoreUrl } from '../../store/postgres/connection.js'
 import type { Timelines } from '../../store/postgres/timelines.js'
 import type { Row } from '../../store/tables.js'
@@ -36,7 +36,7 @@ export async function checkPartnerMove(
     const obstacle = haveSameHashKey(keys, masters, random)
       ? await obstacleTo(connection, move)
       : `${from} and ${to} hash the requests of idempotency keys differently`
-    return { obstacle, size }
+    return { obstacle, isLarge: await isLarge(connection, move, size), size }
   } finally {
     await connection.close()
   }

@@ -8,10 +8,12 @@
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/operator/v1/Actor.js'
 import type { ShardRecord } from '../../../protos/types/causeway/operator/v1/ShardRecord.js'
+import type { PartnerPlacement } from '../../../protos/types/causeway/operator/v1/PartnerPlacement.js'
 import type { ShardsHandlers } from '../../../protos/types/causeway/operator/v1/Shards.js'
 import { isPartnerId } from '../../auth/request_shape.js'
 import { accepted, refused, type Outcome } from '../../base/errors.js'
 import type { Shard, ShardSettingsFault } from '../../store/cluster/cluster.js'
+import type { PartnerPlace } from '../../store/cluster/partner_moves.js'
 import type { WaitingProcessor } from '../../store/cluster/waiting.js'
 import { SHARD_NAME } from '../../store/postgres/migrate.js'
 import { canTake, type ShardAdmin } from '../cluster/member.js'
@@ -94,27 +96,33 @@ export function shardsService(
       const place = await shards.partnerPlace(partner)
       if (place === undefined) return refused('partner_not_found')
       const from = place.shard
+      if (from === to && !isCheck && place.copied !== null) {
+        const log = await noted(call, 'keep_partner', `${partner} ${from}`)
+        if (!log.ok) return log
+        return (await shards.keepPartner(partner))
+          ? accepted({ partner, shard: from })
+          : refused('shard_moving')
+      }
       const served = (await shards.shards()).filter(({ isConnected }) => isConnected)
       if (![from, to].every((name) => served.some(({ shard }) => shard === name)))
         return refused('shard_not_found')
       if (from === to) return refused('invalid_request')
       const move = { partner, from, to }
-      const { obstacle: cause, size } = await shards.checkPartnerMove(move)
+      const { obstacle: cause, isLarge, size } = await shards.checkPartnerMove(move)
       if (cause !== null || isCheck)
         return accepted({ partner, shard: from, ...size, ...why(cause) })
       const log = await noted(call, 'request_partner_move', `${partner} ${from} ${to}`)
       if (!log.ok) return log
       const by = { actor: log.value, reason: call.request.actor?.reason ?? '' }
-      if (!(await shards.requestPartnerMove(move, by))) return refused('shard_moving')
+      const request = isLarge ? shards.requestPartnerCopy : shards.requestPartnerMove
+      if (!(await request(move, by))) return refused('shard_moving')
       return accepted({ partner, shard: from, moving_to: to, ...size })
     }),
     ShowPartner: inCluster(async (shards, call) => {
       const { partner } = call.request
       const place = await shards.partnerPlace(partner)
       if (place === undefined) return refused('partner_not_found')
-      const { shard, movingTo, cause } = place
-      const moving = movingTo === null ? {} : { moving_to: movingTo }
-      return accepted({ partner, shard, ...moving, ...why(cause) })
+      return accepted(placed(partner, place))
     }),
     SkipSetting: inCluster(async (shards, call) => {
       const version = Number(call.request.version)
@@ -135,6 +143,16 @@ function shardIn(shards: readonly Shard[], name: string): Outcome<ShardRecord> {
   const found = shards.find(({ shard }) => shard === name)
   return found === undefined ? refused('shard_not_found') : accepted(wireShard(found))
 }
+
+const placed = (
+  partner: string,
+  { shard, movingTo, copied, cause }: PartnerPlace,
+): PartnerPlacement => ({
+  ...{ partner, shard },
+  ...(movingTo === null ? {} : { moving_to: movingTo }),
+  ...(copied === null ? {} : { set_apart: copied }),
+  ...why(cause),
+})
 
 const why = (cause: string | null): { readonly cause?: string } => (cause === null ? {} : { cause })
 

@@ -18,7 +18,7 @@ export const FINGERPRINT_BYTES = 8
 /** Links of intents in one row: a list reads the whole row. */
 const LINKS_PER_ROW = 64
 /** In place of the fingerprint of a key or a user that has moved. */
-const NO_FINGERPRINT = `'\\x${'00'.repeat(FINGERPRINT_BYTES)}'::bytea`
+export const NO_FINGERPRINT = `'\\x${'00'.repeat(FINGERPRINT_BYTES)}'::bytea`
 /** In place of the link of an intent that has moved. */
 const NO_LINK = `'["",0]'::json`
 
@@ -31,11 +31,25 @@ export const tenantsOf = (partner: string): readonly string[] =>
 /** Names of partners are letters, digits and hyphens, so they are safe inside SQL. */
 export const inTenants = (partner: string): string => `IN ('${tenantsOf(partner).join("', '")}')`
 
+/** In the books that a partner has left, while they have fingerprints and links of it. */
+export const leftBy = (partner: string): string => `left by ${partner}`
+
+/** What has been set apart before the move, so that only later keys and links are moved. */
+export interface SetApart {
+  readonly lastKey: number
+  readonly lastLinks: number
+  /** What was added to the number of an intent. */
+  readonly shift: number
+  /** SQL: whether the entity of this id is set apart. A column is qualified. */
+  readonly has: (id: string) => string
+}
+
 /** Moves the links of the partner's intents, and checks that each intent has one. */
 export async function moveLinks(
   connection: Connection,
   { partner, from, to }: PartnerMove,
   last: number,
+  before?: SetApart,
 ): Promise<void> {
   await connection.run(`CREATE TEMP TABLE links ON COMMIT DROP AS
     SELECT id, before, print, number, first, row_number() OVER (ORDER BY number) AS ordinal FROM (
@@ -43,45 +57,108 @@ export async function moveLinks(
         (l.link ->> 1)::bigint AS before,
         ${fingerprintAt('u.prints', 'l.ordinal - 1')} AS print
       FROM ${from}.intent_users AS u,
-        json_array_elements(u.links::json) WITH ORDINALITY AS l (link, ordinal)) AS linked
-    WHERE id IN (SELECT id FROM payments)`)
+        json_array_elements(u.links::json) WITH ORDINALITY AS l (link, ordinal)
+      WHERE u.first > ${before?.lastLinks ?? 0}) AS linked
+    WHERE id IN (SELECT id FROM payments) ${before === undefined ? '' : `OR ${before.has('linked.id')}`}`)
   await connection.exec('CREATE INDEX ON links (number); CREATE INDEX ON links (id); ANALYZE links')
   const [fault] = await connection.all<{ subject: string }>(`
     SELECT i.id AS subject FROM ${from}.intents AS i
       WHERE i.tenant ${inTenants(partner)}
-        AND (SELECT count(*) FROM links WHERE links.id = i.id) <> 1
+        AND (SELECT count(*) FROM links WHERE links.id = i.id) ${before === undefined ? '<>' : '>'} 1
     UNION ALL
     SELECT l.id FROM links AS l LEFT JOIN links AS b ON b.number = l.before
-      WHERE l.before > 0 AND b.number IS NULL LIMIT 1`)
+      WHERE l.before > ${before?.lastLinks ?? 0} AND b.number IS NULL LIMIT 1`)
   if (fault !== undefined) throw new GivenUp(`an intent has no link of its own: ${fault.subject}`)
   await connection.run(`
     INSERT INTO ${to}.intent_users (first, prints, links)
     SELECT ${last} + min(l.ordinal), string_agg(l.print, ''::bytea ORDER BY l.ordinal),
       json_agg(json_build_array(l.id,
-        coalesce(${last} + b.ordinal, 0)) ORDER BY l.ordinal)::text
+        coalesce(${last} + b.ordinal, CASE WHEN l.before > 0
+          THEN l.before + ${before?.shift ?? 0} ELSE 0 END)) ORDER BY l.ordinal)::text
     FROM links AS l LEFT JOIN links AS b ON b.number = l.before
     GROUP BY (l.ordinal - 1) / ${LINKS_PER_ROW}`)
-  await connection.run(`
-    UPDATE ${from}.intent_users AS u SET prints = kept.prints, links = kept.links FROM (
-      SELECT r.first, json_agg(CASE WHEN m.id IS NULL THEN l.link ELSE ${NO_LINK} END
-          ORDER BY l.ordinal)::text AS links,
-        string_agg(CASE WHEN m.id IS NULL THEN ${fingerprintAt('r.prints', 'l.ordinal - 1')}
-          ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY l.ordinal) AS prints
-      FROM ${from}.intent_users AS r
-        CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, ordinal)
-        LEFT JOIN links AS m ON m.number = r.first + l.ordinal - 1
-      WHERE r.first IN (SELECT first FROM links) GROUP BY r.first) AS kept
-    WHERE u.first = kept.first`)
+  await forgetLinks(connection, from, 'links')
 }
 
 const fingerprintAt = (prints: string, ordinal: string): string =>
   `substr(${prints}, ${FINGERPRINT_BYTES} * (${ordinal})::integer + 1, ${FINGERPRINT_BYTES})`
 
+/** SQL of a trigger: the fingerprint of one key becomes zeros. */
+export const withoutFingerprint = (table: string, sequence: string): string => `
+  UPDATE ${table} SET prints = overlay(prints PLACING ${NO_FINGERPRINT}
+    FROM (${FINGERPRINT_BYTES} * (${sequence} - first) + 1)::integer FOR ${FINGERPRINT_BYTES})
+  WHERE first = (SELECT max(first) FROM ${table} WHERE first <= ${sequence});`
+
+/**
+ * Rows of links with the numbers of another shard. Where a row has links of others too, they name no
+ * intent there.
+ *
+ * @param rows a condition on `r`, a row of intent_users
+ * @param isOwn a condition on the intent's id
+ */
+export const linksIn = (
+  from: string,
+  shift: number,
+  rows: string,
+  isOwn: (id: string) => string,
+): string => `
+  SELECT first + ${shift},
+    string_agg(CASE WHEN own THEN print ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY ordinal),
+    json_agg(CASE WHEN own THEN json_build_array(link ->> 0,
+        CASE link ->> 1 WHEN '0' THEN 0 ELSE (link ->> 1)::bigint + ${shift} END)
+      ELSE ${NO_LINK} END ORDER BY ordinal)::text
+  FROM (SELECT r.first, l.link, l.ordinal,
+      ${fingerprintAt('r.prints', 'l.ordinal - 1')} AS print, ${isOwn('(l.link ->> 0)')} AS own
+    FROM ${from}.intent_users AS r
+      CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, ordinal)
+    WHERE ${rows}) AS linked
+  GROUP BY first HAVING bool_or(own)`
+
+/** Makes the links of `numbers` (number, and first of its row) name no intent, in one shard. */
+const clearLinks = (shard: string, numbers: string): string => `
+  UPDATE ${shard}.intent_users AS u SET prints = kept.prints, links = kept.links FROM (
+    SELECT r.first, json_agg(CASE WHEN m.number IS NULL THEN l.link ELSE ${NO_LINK} END
+        ORDER BY l.ordinal)::text AS links,
+      string_agg(CASE WHEN m.number IS NULL THEN ${fingerprintAt('r.prints', 'l.ordinal - 1')}
+        ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY l.ordinal) AS prints
+    FROM ${shard}.intent_users AS r
+      CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, ordinal)
+      LEFT JOIN ${numbers} AS m ON m.number = r.first + l.ordinal - 1
+    WHERE r.first IN (SELECT first FROM ${numbers}) GROUP BY r.first) AS kept
+  WHERE u.first = kept.first`
+
+/** Makes the fingerprints of `keys` (sequence, and first of its row) zeros, in one shard. */
+const clearKeys = (shard: string, keys: string): string => `
+  UPDATE ${shard}.idempotency_prints AS p SET prints = kept.prints FROM (
+    SELECT r.first, string_agg(CASE WHEN k.sequence IS NULL
+        THEN ${fingerprintAt('r.prints', 'n')} ELSE ${NO_FINGERPRINT} END,
+      ''::bytea ORDER BY n) AS prints
+    FROM ${shard}.idempotency_prints AS r
+      CROSS JOIN generate_series(0, length(r.prints) / ${FINGERPRINT_BYTES} - 1) AS n
+      LEFT JOIN ${keys} AS k ON k.sequence = r.first + n
+    WHERE r.first IN (SELECT first FROM ${keys}) GROUP BY r.first) AS kept
+  WHERE p.first = kept.first`
+
+/** SQL: the row of the fingerprint of a key, by its sequence. */
+export const rowOf = (shard: string): string =>
+  `(SELECT max(first) FROM ${shard}.idempotency_prints WHERE first <= sequence)`
+
+/** The shard that is left forgets keys: `keys` (sequence, key, and first of its row of fingerprints). */
+export async function forgetKeys(rows: Rows, shard: string, keys: string): Promise<void> {
+  await rows.run(`DELETE FROM ${shard}.idempotency_index
+    WHERE (fingerprint, sequence) IN (SELECT ${INDEXED}, sequence FROM ${keys})`)
+  await rows.run(clearKeys(shard, keys))
+}
+
+/** It forgets links: `numbers` (number, and first of its row). */
+export const forgetLinks = (rows: Rows, shard: string, numbers: string): Promise<number> =>
+  rows.run(clearLinks(shard, numbers))
+
 /** The fingerprint of a key: the first bytes of its digest. */
-const FINGERPRINT = `substr(decode(translate(substr(key, 1, 12), '-_', '+/'), 'base64'),
+export const FINGERPRINT = `substr(decode(translate(substr(key, 1, 12), '-_', '+/'), 'base64'),
   1, ${FINGERPRINT_BYTES})`
 /** As the index of older keys has it: two little-endian words, the high one first. */
-const INDEXED = [3, 2, 1, 0, 7, 6, 5, 4]
+export const INDEXED = [3, 2, 1, 0, 7, 6, 5, 4]
   .map((byte, ordinal) => `(get_byte(${FINGERPRINT}, ${byte})::bigint << ${56 - 8 * ordinal})`)
   .join(' | ')
 
@@ -90,14 +167,18 @@ export async function moveKeys(
   connection: Rows,
   { partner, from, to }: PartnerMove,
   last: number,
+  before?: SetApart,
 ): Promise<void> {
   await connection.run(`CREATE TEMP TABLE keys ON COMMIT DROP AS
-    SELECT *, row_number() OVER (ORDER BY sequence) AS ordinal FROM ${from}.idempotency
-    WHERE entity IN (SELECT id FROM entities)`)
+    SELECT *, row_number() OVER (ORDER BY sequence) AS ordinal, ${rowOf(from)} AS first
+    FROM ${from}.idempotency
+    WHERE sequence > ${before?.lastKey ?? 0} AND (entity IN (SELECT id FROM entities)
+      ${before === undefined ? '' : `OR ${before.has('idempotency.entity')}`})`)
   const [fault] = await connection.all<{ subject: string }>(`
     SELECT p.id AS subject FROM ${from}.payouts AS p
       LEFT JOIN (SELECT entity, count(*) AS n FROM keys GROUP BY entity) AS k ON k.entity = p.id
-    WHERE p.tenant ${inTenants(partner)} AND coalesce(k.n, 0) <> 1 LIMIT 1`)
+    WHERE p.tenant ${inTenants(partner)}
+      AND ${before === undefined ? 'coalesce(k.n, 0) <> 1' : 'k.n > 1'} LIMIT 1`)
   if (fault !== undefined) throw new GivenUp(`a payout has not one key: ${fault.subject}`)
   await connection.run(`
     INSERT INTO ${to}.idempotency (sequence, key, request_hash, entity, response)
@@ -106,20 +187,7 @@ export async function moveKeys(
     INSERT INTO ${to}.idempotency_prints (first, prints)
     SELECT ${last} + 1, string_agg(${FINGERPRINT}, ''::bytea ORDER BY ordinal)
     FROM keys HAVING count(*) > 0`)
-  await connection.run(`DELETE FROM ${from}.idempotency_index
-    WHERE (fingerprint, sequence) IN (SELECT ${INDEXED}, sequence FROM keys)`)
   await connection.run(`DELETE FROM ${from}.idempotency AS i USING keys
     WHERE i.sequence = keys.sequence`)
-  await connection.run(`
-    UPDATE ${from}.idempotency_prints AS p SET prints = kept.prints FROM (
-      SELECT r.first, string_agg(CASE WHEN k.sequence IS NULL
-          THEN ${fingerprintAt('r.prints', 'n')} ELSE ${NO_FINGERPRINT} END,
-        ''::bytea ORDER BY n) AS prints
-      FROM ${from}.idempotency_prints AS r
-        CROSS JOIN generate_series(0, length(r.prints) / ${FINGERPRINT_BYTES} - 1) AS n
-        LEFT JOIN keys AS k ON k.sequence = r.first + n
-      WHERE r.first IN (SELECT (SELECT max(first) FROM ${from}.idempotency_prints
-        WHERE first <= keys.sequence) FROM keys)
-      GROUP BY r.first) AS kept
-    WHERE p.first = kept.first`)
+  await forgetKeys(connection, from, 'keys')
 }

@@ -48,6 +48,8 @@ export interface PartnerPlace {
   readonly shard: string
   /** Null if it does not move. */
   readonly movingTo: string | null
+  /** Payments that are set apart for the move while the partner works. Null if none are. */
+  readonly copied: number | null
   /** Why its last move was given up. Null if it was not, or there is none. */
   readonly cause: string | null
 }
@@ -67,6 +69,16 @@ export interface PartnerMoves {
   partnerPlace(partner: string): Promise<PartnerPlace | undefined>
   /** @returns false when it is elsewhere by now, or a partner or one of the shards moves already */
   requestPartnerMove(move: PartnerMove, by: MovedBy): Promise<boolean>
+  /**
+   * Sets the partner's payments apart first.
+   *
+   * @returns false when it is elsewhere by now, or payments of a partner are set apart already
+   */
+  requestPartnerCopy(move: PartnerMove, by: MovedBy): Promise<boolean>
+  /** @returns false when it does not move, or its move is under way */
+  keepPartner(partner: string): Promise<boolean>
+  /** Partners whose rows the owner of this shard sets apart, or puts in place. */
+  partnersSetApart(shard: string): Promise<readonly string[]>
   /** Those of partners that leave this shard or come to it. */
   pendingPartnerMoves(shard: string): Promise<readonly PendingMove[]>
   /** @returns false when the move has ended */
@@ -76,8 +88,12 @@ export interface PartnerMoves {
   partnerMoveState(partner: string): Promise<PartnerMoveState>
   /** @returns false when it has ended, or its transaction is under way */
   giveUpPartnerMove(partner: string, cause: string): Promise<boolean>
-  /** Payments that the shard had, with their partners. */
-  movedPayments(shard: string): Promise<readonly { id: string; partner: string }[]>
+  /** Payments that the shard had, with their partners, by id: those after one. */
+  movedPayments(
+    shard: string,
+    after: string,
+    limit: number,
+  ): Promise<readonly { id: string; partner: string }[]>
   forwardReport(report: MovedReport): Promise<void>
   /** Reports for the partners of a shard, the oldest first. */
   reportsFor(shard: string, limit: number): Promise<readonly StoredReport[]>
@@ -108,21 +124,38 @@ export function partnerMovesOn(
   shardMoveExpiresMs: number,
 ): PartnerMoves {
   const PLACE = `SELECT shard,
-      CASE WHEN ${pendingAt(now)} THEN to_shard END AS "movingTo",
+      CASE WHEN ${pendingAt(now)} THEN m.to_shard ELSE c.to_shard END AS "movingTo",
+      c.payments AS copied,
       CASE WHEN ended_at IS NULL AND NOT (${pendingAt(now)})
         THEN 'it did not end in time' ELSE cause END AS cause
-    FROM placements LEFT JOIN partner_moves USING (partner) WHERE partner = ?`
+    FROM placements LEFT JOIN partner_moves AS m USING (partner)
+      LEFT JOIN (SELECT partner, to_shard, payments FROM partner_copies
+        WHERE phase IN ('copying', 'ready')) AS c USING (partner)
+    WHERE partner = ?`
   const REQUEST = `INSERT INTO partner_moves
       (partner, from_shard, to_shard, requested_at, actor, reason, ended_at, cause)
     SELECT partner, shard, CAST(?3 AS text), ${now}, CAST(?4 AS text), CAST(?5 AS text), NULL, NULL
       FROM placements WHERE partner = ?1 AND shard = ?2
         AND NOT EXISTS (SELECT 1 FROM partner_moves AS other WHERE ${pendingAt(now)})
+        AND NOT EXISTS (SELECT 1 FROM partner_copies AS copy WHERE copy.partner = ?1
+          AND (phase <> 'ready' OR copy.to_shard <> ?3))
         AND NOT EXISTS (SELECT 1 FROM shards WHERE shard IN (?2, ?3) AND move_to IS NOT NULL
           AND move_requested_at >= ${now} - ${shardMoveExpiresMs})
     ON CONFLICT (partner) DO UPDATE SET from_shard = excluded.from_shard,
       to_shard = excluded.to_shard, requested_at = excluded.requested_at, actor = excluded.actor,
       reason = excluded.reason, ended_at = NULL, cause = NULL, begun_at = NULL, held_epoch = NULL,
       held_batch = NULL`
+  const REQUEST_COPY = `INSERT INTO partner_copies
+      (partner, from_shard, to_shard, actor, reason, phase)
+    SELECT partner, shard, CAST(?3 AS text), CAST(?4 AS text), CAST(?5 AS text), 'copying'
+      FROM placements WHERE partner = ?1 AND shard = ?2
+        AND NOT EXISTS (SELECT 1 FROM partner_copies WHERE phase IN ('copying', 'ready'))
+        AND NOT EXISTS (SELECT 1 FROM partner_moves WHERE ${pendingAt(now)} AND partner = ?1)
+    ON CONFLICT DO NOTHING`
+  const SET_APART = `SELECT partner FROM partner_copies WHERE from_shard = ? ORDER BY partner`
+  const KEEP = `UPDATE partner_copies SET phase = 'undoing', cursors = '{}'
+    WHERE partner = ?1 AND phase IN ('copying', 'ready')
+      AND NOT EXISTS (SELECT 1 FROM partner_moves WHERE ${pendingAt(now)} AND partner = ?1)`
   const PENDING = `SELECT ${COLUMNS}, begun_at AS "begunAt", held_epoch AS epoch,
       held_batch AS batch
     FROM partner_moves WHERE ${pendingAt(now)} AND ?1 IN (from_shard, to_shard) ORDER BY partner`
@@ -158,7 +191,16 @@ export function partnerMovesOn(
     },
     giveUpPartnerMove: async (partner, cause) =>
       (await connection.run(GIVE_UP, [partner, cause])) > 0,
-    movedPayments: (shard) => connection.all(`SELECT id, partner FROM ${shard}.moved_payments`),
+    requestPartnerCopy: async ({ partner, from, to }, { actor, reason }) =>
+      (await connection.run(REQUEST_COPY, [partner, from, to, actor, reason])) > 0,
+    partnersSetApart: async (shard) =>
+      (await connection.all<{ partner: string }>(SET_APART, [shard])).map(({ partner }) => partner),
+    keepPartner: async (partner) => (await connection.run(KEEP, [partner])) > 0,
+    movedPayments: (shard, after, limit) =>
+      connection.all(
+        `SELECT id, partner FROM ${shard}.moved_payments WHERE id > ? ORDER BY id LIMIT ?`,
+        [after, limit],
+      ),
     forwardReport: async ({ partner, rail, finalityWindowMs, report }) => {
       await connection.run(
         `INSERT INTO moved_reports (partner, rail, finality_window_ms, report)

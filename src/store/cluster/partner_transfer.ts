@@ -1,8 +1,9 @@
 /**
  * Moves a partner's rows from one shard to another: one transaction of PostgreSQL.
  *
- * Owns: which rows of each table go, their numbers in the other shard, what prevents a move. Does
- * not own: requests (cluster/partner_moves), when both owners have stopped (processor/cluster).
+ * Owns: which rows of each table go, their numbers in the other shard. Does not own: what prevents a
+ * move (cluster/partner_obstacles), requests (cluster/partner_moves), what is set apart before
+ * (cluster/partner_copy), when both owners have stopped (processor/cluster).
  *
  * - Both owners have stopped at a batch. Before its end the transaction locks both owner rows and
  *   finds each at this epoch and batch; else nothing is moved. Of a shard without an owner it
@@ -21,22 +22,42 @@
 import { NONCE_WINDOW_MS } from '../../base/constants.js'
 import { crashPoint } from '../../base/crash_point.js'
 import type { Connection } from '../postgres/connection.js'
+import { copyOf, NOW, type PartnerCopy } from './partner_copy.js'
 import {
-  FINGERPRINT_BYTES,
+  attached,
+  isCounterOf,
+  lastNumbers,
+  lockedForChange,
+  lockedForMove,
+  misfitOf,
+  renumbered,
+  setApart,
+  type Shifts,
+} from './partner_copy_tables.js'
+import {
   GivenUp,
   inTenants,
+  leftBy,
   moveKeys,
   moveLinks,
   tenantsOf,
+  type SetApart,
 } from './partner_fingerprints.js'
 import type { HeldAt, MovedBy, PartnerMove } from './partner_moves.js'
 import { pendingAt } from './partner_moves.js'
+import { obstacleTo, sizeOf } from './partner_obstacles.js'
 
-/** The time of a move grows with its rows, and partners wait for it. */
+/** The time of a move grows with the rows that are not set apart, and partners wait for it. */
 export const MOVED_PAYMENTS_MAX = 10_000
+/** A snapshot that reads what is set apart ends before, or the move is requested again. */
+const READERS_WITHIN = '300ms'
+const LOCKS_WITHIN = '3s'
+/** An automatic vacuum ends a second after somebody waits for it. */
+const VACUUM_WITHIN = '5s'
 /** No candidate takes the shards over before its end, also when this process is gone. */
-const BOUNDS = `SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL lock_timeout = '3s';
-  SET LOCAL statement_timeout = '20s'; SET LOCAL jit = off`
+const BOUNDS = `SET LOCAL idle_in_transaction_session_timeout = '5s';
+  SET LOCAL lock_timeout = '${LOCKS_WITHIN}'; SET LOCAL statement_timeout = '20s';
+  SET LOCAL jit = off`
 /**
  * Nonces that are older cannot be used again. A table of nonces takes a step back of its clock by
  * more than NONCE_KEPT_MS for a new clock (auth/nonces), so older ones must not follow newer ones.
@@ -52,6 +73,8 @@ export type Transfer =
   | {
       readonly kind: 'moved'
       readonly payments: number
+      /** Those that were not set apart. */
+      readonly rest: readonly string[]
       /** Those that are not in the shard any more. */
       readonly keys: readonly MovedKey[]
     }
@@ -60,84 +83,46 @@ export type Transfer =
   /** Nothing has changed. */
   | { readonly kind: 'given_up'; readonly cause: string }
 
-export interface PartnerSize {
-  readonly payments: number
-  readonly entries: number
-  readonly events: number
-}
-
 type Rows = Pick<Connection, 'all' | 'run'>
-
-const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 const tenantIn = (account: string, partner: string): string =>
   `split_part(${account}, ':', 1) ${inTenants(partner)}`
 
-export async function sizeOf(rows: Rows, { partner, from }: PartnerMove): Promise<PartnerSize> {
-  const count = (table: string): string =>
-    `(SELECT count(*) FROM ${from}.${table} WHERE tenant ${inTenants(partner)})`
-  const [size] = await rows.all<PartnerSize>(
-    `SELECT ${count('intents')} + ${count('payouts')} AS payments,
-       ${count('ledger_entries')} AS entries, ${count('events')} AS events`,
-  )
-  return size!
-}
-
-/** Why the partner cannot move. Null if it can. */
-export async function obstacleTo(rows: Rows, move: PartnerMove): Promise<string | null> {
-  const { partner, from, to } = move
-  const isThere = async (sql: string): Promise<boolean> => (await rows.all(sql)).length > 0
-  const metaOf = (shard: string, name: string): string =>
-    `(SELECT value FROM ${shard}.meta WHERE name = '${name}')`
-  const [books] = await rows.all<{ same_version: boolean; same_salt: boolean; linked: boolean }>(
-    `SELECT (SELECT schema_version FROM ${from}.owner) = (SELECT schema_version FROM ${to}.owner)
-         AS same_version,
-       ${metaOf(from, 'nonce_salt')} = ${metaOf(to, 'nonce_salt')} AS same_salt,
-       coalesce(${metaOf(from, 'unlinked_to')}, '') = '' AS linked`,
-  )
-  if (books?.same_version !== true) return `${from} and ${to} are of different versions`
-  if (!books.same_salt) return `${from} and ${to} have different salts: one is older than 1.2`
-  if (!books.linked) return `${from} has intents of before they were linked by user`
-  if (
-    await isThere(`SELECT 1 FROM ${from}.recoveries UNION ALL
-      SELECT 1 FROM ${to}.recoveries WHERE released_at IS NULL LIMIT 1`)
-  )
-    return `${from} has been, or ${to} is, in recovery mode`
-  if (
-    await isThere(`SELECT 1 FROM ${from}.orphan_executions UNION ALL
-      SELECT 1 FROM ${to}.orphan_executions WHERE resolved_at IS NULL LIMIT 1`)
-  )
-    return `${from} or ${to} has orphan executions`
-  if (
-    await isThere(`SELECT 1 FROM ${from}.approval_requests
-      WHERE status = 'pending' AND expires_at > ${NOW} LIMIT 1`)
-  )
-    return `${from} has requests that wait for a second operator`
-  if (
-    await isThere(`SELECT 1 FROM ${from}.user_erasures
-      WHERE tenant ${inTenants(partner)} AND ended_at IS NULL LIMIT 1`)
-  )
-    return `users of ${partner} are being erased`
-  if (await isThere(`SELECT 1 FROM ${from}.idempotency_retention WHERE kind = 'payouts' LIMIT 1`))
-    return `keys of payouts are deleted in ${from} by their age`
-  if (await isThere(`SELECT 1 FROM ${from}.archives LIMIT 1`)) return `${from} has an archive`
-  const { payments } = await sizeOf(rows, move)
-  if (payments > MOVED_PAYMENTS_MAX)
-    return `${partner} has ${payments} payments, and a move takes at most ${MOVED_PAYMENTS_MAX}`
-  return null
-}
-
 /** Where the owners have stopped, by shard. */
 export type HeldOwners = Readonly<Record<string, HeldAt>>
 
-/** @throws Error when it is not known whether the partner has moved */
+/**
+ * Begins the transaction while both owners work.
+ *
+ * @returns why it cannot be. Null if it has begun
+ */
+export async function beginTransfer(
+  connection: Connection,
+  move: PartnerMove,
+): Promise<string | null> {
+  await connection.exec(`BEGIN; SET LOCAL lock_timeout = '${VACUUM_WITHIN}'`)
+  try {
+    const copy = await copyOf(connection, move.partner)
+    if (copy?.phase === 'ready') await connection.exec(lockedForChange(copy))
+    return null
+  } catch (error) {
+    await connection.exec('ROLLBACK')
+    return `it failed: ${String(error)}`
+  }
+}
+
+/**
+ * Ends the transaction.
+ *
+ * @throws Error when it is not known whether the partner has moved
+ */
 export async function transferPartner(
   connection: Connection,
   move: PartnerMove,
   held: HeldOwners = {},
 ): Promise<Transfer> {
-  await connection.exec(`BEGIN; ${BOUNDS}`)
   try {
+    await connection.exec(BOUNDS)
     const by = await lock(connection, move, held)
     if (by === undefined) {
       await connection.exec('ROLLBACK')
@@ -145,12 +130,19 @@ export async function transferPartner(
     }
     const obstacle = await obstacleTo(connection, move)
     if (obstacle !== null) throw new GivenUp(obstacle)
-    const payments = await moveRows(connection, move, by)
+    const found = await copyOf(connection, move.partner)
+    const copy = found?.phase === 'ready' ? found : undefined
+    if (copy !== undefined) await attach(connection, copy)
+    const rest = await sizeOf(connection, move)
+    if (rest.payments > MOVED_PAYMENTS_MAX)
+      throw new GivenUp(`${rest.payments} payments are not set apart`)
+    const payments = await moveRows(connection, move, by, copy)
     const keys = await connection.all<MovedKey>('SELECT sequence, key FROM keys')
+    const ids = await connection.all<{ id: string }>('SELECT id FROM payments')
     await checkOwners(connection, move, held)
     crashPoint('partner_move.ending')
     await connection.exec('COMMIT')
-    return { kind: 'moved', payments, keys }
+    return { kind: 'moved', payments, rest: ids.map(({ id }) => id), keys }
   } catch (error) {
     await connection.exec('ROLLBACK')
     const cause = error instanceof GivenUp ? error.message : `it failed: ${String(error)}`
@@ -166,6 +158,31 @@ async function giveUp(connection: Rows, { partner }: PartnerMove, cause: string)
     [cause, partner],
   )
 }
+
+/** What is set apart is of the other shard from here on, so the tables of this one have the rest. */
+async function attach(connection: Connection, copy: PartnerCopy): Promise<void> {
+  const { partner, from, to, shifts, begunAt } = copy
+  const [source, target] = [
+    await lastNumbersOf(connection, from),
+    await lastNumbersOf(connection, to),
+  ]
+  const misfit = misfitOf(shifts, source, target)
+  if (misfit !== null) throw new GivenUp(misfit)
+  const erased = await connection.all(
+    `SELECT 1 FROM ${from}.user_erasures WHERE tenant ${inTenants(partner)} AND ended_at > ? LIMIT 1`,
+    [(begunAt ?? 0) - CLOCKS_WITHIN_MS],
+  )
+  if (erased.length > 0) throw new GivenUp('a user was erased meanwhile')
+  await connection.exec(`SET LOCAL lock_timeout = '${READERS_WITHIN}'; ${lockedForMove(copy)};
+    SET LOCAL lock_timeout = '${LOCKS_WITHIN}'; ${attached(copy)}`)
+  await connection.run(`INSERT INTO ${from}.meta (name, value) VALUES (?, '')`, [leftBy(partner)])
+  await connection.run(
+    `UPDATE cluster.partner_copies SET phase = 'settling', cursors = '{}' WHERE partner = ?`,
+    [partner],
+  )
+}
+/** Erasures are dated by the clock of a processor. */
+const CLOCKS_WITHIN_MS = 60_000
 
 /** @returns undefined when it has ended, or a shard without an owner has one */
 async function lock(
@@ -219,6 +236,7 @@ async function moveRows(
   connection: Connection,
   move: PartnerMove,
   { actor, reason }: MovedBy,
+  copy: PartnerCopy | undefined,
 ): Promise<number> {
   const { partner, from, to } = move
   const run = (sql: string): Promise<number> => connection.run(sql)
@@ -252,31 +270,24 @@ async function moveRows(
     (await connection.all<{ value: number }>(sql))[0]?.value ?? 0
   const isOwn = `tenant ${inTenants(partner)}`
 
-  const lastPosting = await one(`SELECT greatest(
-      (SELECT coalesce(max(posting), 0) FROM ${from}.ledger_entries),
-      (SELECT coalesce(max(posting), 0) FROM ${to}.ledger_entries),
-      (SELECT coalesce(max(below) - 1, 0) FROM ${to}.moved_postings)) AS value`)
   // The next owners take the last moment in a log for the newest one of all.
   const at = await one(`SELECT greatest(${[NOW, ...[from, to].flatMap(lastMomentsIn)].join(', ')})
     AS value`)
-  const lastPosition = await one(`SELECT greatest(
-      (SELECT coalesce(max(position), 0) FROM ${to}.events),
-      (SELECT coalesce(max(position_to), 0) FROM ${to}.recoveries)) AS value`)
-  const lastKey = await one(
-    `SELECT coalesce(max(first + length(prints) / ${FINGERPRINT_BYTES}) - 1, 0) AS value
-     FROM ${to}.idempotency_prints`,
-  )
-  const lastLink = await one(
-    `SELECT coalesce(max(first + json_array_length(links::json)) - 1, 0) AS value
-     FROM ${to}.intent_users`,
-  )
+  const [own, last] = [await lastNumbersOf(connection, from), await lastNumbersOf(connection, to)]
+  const lastPosting = Math.max(own.posting, last.posting)
+  const before = copy && setApartBy(copy)
+  /** The number in the other shard: that of what is set apart is shifted, so the order stays. */
+  const numbered = (column: string, after: number, shift: number | undefined): string =>
+    shift === undefined
+      ? `${after} + dense_rank() OVER (ORDER BY ${column})`
+      : `${column} + ${shift}`
 
   // What the rows of other tables refer to.
   await run(`CREATE TEMP TABLE payments ON COMMIT DROP AS
     SELECT id FROM ${from}.intents WHERE ${isOwn}
     UNION ALL SELECT id FROM ${from}.payouts WHERE ${isOwn}`)
   await run(`CREATE TEMP TABLE postings ON COMMIT DROP AS
-    SELECT posting, dense_rank() OVER (ORDER BY posting) AS ordinal FROM (
+    SELECT posting, ${numbered('posting', lastPosting, copy?.shifts.posting)} AS moved_to FROM (
       SELECT posting FROM ${from}.ledger_entries WHERE ${isOwn}
       UNION SELECT posting FROM ${from}.ledger_entries WHERE entity IN (
         SELECT id FROM ${from}.discrepancies WHERE ${isOwn})) AS own`)
@@ -286,9 +297,10 @@ async function moveRows(
     ${['webhook_endpoints', 'discrepancies', 'signing_keys', 'beneficiaries', 'fx_quotes']
       .map((table) => `UNION SELECT id FROM ${from}.${table} WHERE ${isOwn}`)
       .join(' ')}
+    ${before === undefined ? '' : actedOn(from, before)}
     UNION SELECT unnest(ARRAY['${[partner, ...tenantsOf(partner)].join("', '")}'])`)
   await run(`CREATE TEMP TABLE positions ON COMMIT DROP AS
-    SELECT position, row_number() OVER (ORDER BY position) AS ordinal
+    SELECT position, ${numbered('position', last.position, copy?.shifts.position)} AS moved_to
     FROM ${from}.events WHERE ${isOwn}`)
   await connection.exec(`
     CREATE INDEX ON payments (id); CREATE INDEX ON postings (posting);
@@ -296,31 +308,31 @@ async function moveRows(
     ANALYZE payments; ANALYZE postings; ANALYZE entities; ANALYZE positions`)
 
   const payments = await one('SELECT count(*) AS value FROM payments')
-  await moveLinks(connection, move, lastLink)
-  await moveKeys(connection, move, lastKey)
+  await moveLinks(connection, move, last.intent, before)
+  await moveKeys(connection, move, last.key, before)
   for (const table of ['master_keys', 'lasting_keys'] as const) await run(KEY_ROWS[table](from, to))
 
   await moveTable('partners', `id = '${partner}'`)
   for (const table of BY_TENANT) await moveTable(table, isOwn)
   await moveTable('ledger_accounts', tenantIn('id', partner))
   await moveTable('balance_alerts', tenantIn('account', partner))
-  const users = tenantsOf(partner).map((tenant) => `starts_with(key, '["${tenant}",')`)
-  await moveTable('event_retention', isOwn, { position: `${lastPosition}` })
-  await moveTable('limit_usage', users.join(' OR '))
+  const { position: shift } = copy?.shifts ?? {}
+  const retained = shift === undefined ? `${last.position}` : `position + ${shift}`
+  await moveTable('event_retention', isOwn, { position: retained })
+  await moveTable('limit_usage', isCounterOf('key', partner))
   await moveTable('ledger_entries', 'posting IN (SELECT posting FROM postings)', {
-    posting: `${lastPosting} + (SELECT ordinal FROM postings
-      WHERE postings.posting = gone.posting)`,
+    posting: '(SELECT moved_to FROM postings WHERE postings.posting = gone.posting)',
     posted_as: 'coalesce(posted_as, posting)',
   })
+  const twins = copy && `UNION ALL SELECT posting FROM ${renumbered(copy, 'ledger_entries')}`
   await run(`INSERT INTO ${to}.moved_postings (first, below)
-    SELECT ${lastPosting} + 1, ${lastPosting} + 1 + max(ordinal) FROM postings HAVING count(*) > 0`)
+    SELECT min(moved_to), max(moved_to) + 1 FROM (SELECT moved_to FROM postings ${twins ?? ''}) AS came
+    HAVING count(*) > 0`)
   await run(`DELETE FROM ${from}.moved_postings AS m WHERE NOT EXISTS (
     SELECT 1 FROM ${from}.ledger_entries WHERE posting >= m.first AND posting < m.below)`)
-  const newPosition = (of: string): string =>
-    `${lastPosition} + (SELECT ordinal FROM positions WHERE positions.position = ${of}.position)`
   for (const table of ['outbox', 'event_outcomes', 'events'])
     await moveTable(table, 'position IN (SELECT position FROM positions)', {
-      position: newPosition('gone'),
+      position: '(SELECT moved_to FROM positions WHERE positions.position = gone.position)',
     })
   await run(`INSERT INTO ${to}.nonces (seen_at, fingerprints)
     SELECT seen_at, fingerprints FROM ${from}.nonces
@@ -329,21 +341,23 @@ async function moveRows(
     ORDER BY id`)
   await moveActions(connection, move, moveTable)
 
+  const came = `SELECT account, sum(amount) AS sum FROM ONLY ${to}.ledger_entries
+    WHERE posting IN (SELECT moved_to FROM postings) GROUP BY account
+    UNION ALL SELECT key, value::numeric FROM json_each_text('${JSON.stringify(copy?.sums ?? {})}')`
   await check(
     'a balance is not the sum of its entries',
     `SELECT a.id AS subject FROM ${to}.ledger_accounts AS a LEFT JOIN (
-       SELECT account, sum(amount) AS sum FROM ${to}.ledger_entries
-       WHERE posting > ${lastPosting} GROUP BY account) AS e ON e.account = a.id
+       SELECT account, sum(sum) AS sum FROM (${came}) AS c GROUP BY account) AS e
+       ON e.account = a.id
      WHERE ${tenantIn('a.id', partner)} AND a.balance <> coalesce(e.sum, 0)`,
   )
   await check(
     'an entry is of another account',
-    `SELECT account AS subject FROM ${to}.ledger_entries
-     WHERE posting > ${lastPosting} AND NOT (${tenantIn('account', partner)})`,
+    `SELECT account AS subject FROM (${came}) AS c WHERE NOT (${tenantIn('account', partner)})`,
   )
 
   await run(`INSERT INTO ${from}.moved_payments (id, partner)
-    SELECT id, '${partner}' FROM payments`)
+    SELECT id, '${partner}' FROM payments ON CONFLICT DO NOTHING`)
   await run(`DELETE FROM ${to}.moved_payments AS m USING payments WHERE m.id = payments.id`)
   for (const shard of [from, to])
     await connection.run(
@@ -359,8 +373,28 @@ async function moveRows(
     `UPDATE cluster.partner_moves SET ended_at = ${NOW}, cause = NULL WHERE partner = ?`,
     [partner],
   )
-  return payments
+  return payments + (copy?.payments ?? 0)
 }
+
+const lastNumbersOf = async (rows: Rows, shard: string): Promise<Shifts> =>
+  (await rows.all<Shifts>(lastNumbers(shard)))[0]!
+
+const setApartBy = (copy: PartnerCopy): SetApart => ({
+  lastKey: Number(copy.cursors['idempotency'] ?? 0),
+  lastLinks: Number(copy.cursors['intent_users'] ?? 0),
+  shift: copy.shifts.intent,
+  has: (id) => `(EXISTS (SELECT 1 FROM ${setApart(copy, 'intents')} AS apart WHERE apart.id = ${id})
+    OR EXISTS (SELECT 1 FROM ${setApart(copy, 'payouts')} AS apart WHERE apart.id = ${id}))`,
+})
+
+/** SQL: subjects of the operators' actions on payments that are set apart. */
+const actedOn = (from: string, before: SetApart): string =>
+  ['operator_log', 'approval_requests']
+    .map(
+      (table) => `UNION SELECT split_part(subject, ' ', 1) FROM ${from}.${table} AS acted
+        WHERE ${before.has("split_part(acted.subject, ' ', 1)")}`,
+    )
+    .join(' ')
 
 const BY_TENANT = [
   ...(['signing_keys', 'intents', 'payouts', 'beneficiaries', 'webhook_endpoints'] as const),

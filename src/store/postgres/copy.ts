@@ -87,7 +87,13 @@ export async function readSnapshot<Result>(
 ): Promise<Result> {
   const connection = await connectToPrimary(parseStoreUrl(url), 'pg_catalog', 'export')
   try {
+    const books = await connection.all<{ schema: string }>(
+      `SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'intents'`,
+    )
     await connection.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    // Which tables a shard has is in no snapshot, so no move of a large partner ends meanwhile.
+    for (const { schema } of books)
+      await connection.exec(`LOCK TABLE ${schema}.intents IN ACCESS SHARE MODE`)
     const found = await connection.all<{ name: string }>('SELECT nspname AS name FROM pg_namespace')
     const known = new Set(found.map(({ name }) => name))
     return await read({

@@ -16,7 +16,7 @@ import {
 } from '../../../src/store/cluster/cluster.js'
 import type { SeenShard } from '../../../src/store/cluster/lease_watch.js'
 import { MOVE_WITHIN_MS, type PartnerMove } from '../../../src/store/cluster/partner_moves.js'
-import { transferPartner } from '../../../src/store/cluster/partner_transfer.js'
+import { beginTransfer, transferPartner } from '../../../src/store/cluster/partner_transfer.js'
 import { COMMIT_FUNCTION, commitValues } from '../../../src/store/postgres/commit.js'
 import { FENCED } from '../../../src/store/postgres/commit_function.js'
 import {
@@ -380,6 +380,7 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       return 'expired'
     },
     transfer: async (move) => {
+      await beginTransfer(server, move)
       const transfer = await transferPartner(server, move)
       if (transfer.kind !== 'not_now') moves = []
       if (transfer.kind === 'given_up') throw new Error(transfer.cause)

@@ -1,0 +1,357 @@
+/**
+ * Sets the rows of a partner apart while it works, so that its move has only the rest to carry.
+ *
+ * Owns: the record of it, its bounded steps. Does not own: the tables (cluster/partner_copy_tables),
+ * the move (cluster/partner_transfer), the steps afterwards (cluster/partner_settling), who takes
+ * the steps and when (processor/cluster/partner_copies).
+ *
+ * - A step is one transaction with its cursor, so a crash loses at most a step. It waits for no
+ *   lock longer than LOCK_WITHIN_MS: a commit is never the victim of a deadlock.
+ * - Entries, events and keys never change. Of the others only those are set apart that have ended;
+ *   one that is written again goes with the rest.
+ */
+import { crashPoint } from '../../base/crash_point.js'
+import type { Connection } from '../postgres/connection.js'
+import { lastNumbers, madeTables, misfitOf } from './partner_copy_tables.js'
+import { renumbered, setApart, type Shifts } from './partner_copy_tables.js'
+import {
+  FINGERPRINT,
+  inTenants,
+  linksIn,
+  NO_FINGERPRINT,
+  tenantsOf,
+} from './partner_fingerprints.js'
+import type { PartnerMove } from './partner_moves.js'
+
+/** `copying` and `ready` are before the move, `settling` is after it. */
+export type CopyPhase = 'copying' | 'ready' | 'settling' | 'undoing'
+
+export interface PartnerCopy extends PartnerMove {
+  readonly actor: string
+  readonly reason: string
+  readonly phase: CopyPhase
+  /** Null: its tables are not made yet. */
+  readonly begunAt: number | null
+  readonly shifts: Shifts
+  readonly cursors: Readonly<Record<string, string>>
+  readonly sums: Readonly<Record<string, string>>
+  readonly payments: number
+  /** How often the move was requested. */
+  readonly attempts: number
+}
+
+export type Rows = Pick<Connection, 'all' | 'run' | 'exec'>
+
+export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+const PAGE = 500
+/** Less than PostgreSQL's deadlock_timeout. */
+const LOCK_WITHIN_MS = 100
+/** The other shard uses fewer numbers meanwhile. */
+const MARGINS: Shifts = { posting: 1e9, position: 1e9, key: 1e7, intent: 1e7 }
+
+const COLUMNS = `partner, from_shard AS "from", to_shard AS "to", actor, reason, phase,
+  begun_at AS "begunAt", shifts, cursors, sums, payments, attempts`
+
+interface StoredCopy extends Omit<PartnerCopy, 'shifts' | 'cursors' | 'sums'> {
+  readonly shifts: string
+  readonly cursors: string
+  readonly sums: string
+}
+
+const read = ({ shifts, cursors, sums, ...copy }: StoredCopy): PartnerCopy => ({
+  ...copy,
+  shifts: JSON.parse(shifts) as Shifts,
+  cursors: JSON.parse(cursors) as PartnerCopy['cursors'],
+  sums: JSON.parse(sums) as PartnerCopy['sums'],
+})
+
+export async function copyOf(
+  rows: Pick<Connection, 'all'>,
+  partner: string,
+): Promise<PartnerCopy | undefined> {
+  const sql = `SELECT ${COLUMNS} FROM cluster.partner_copies WHERE partner = ?`
+  const [copy] = await rows.all<StoredCopy>(sql, [partner])
+  return copy && read(copy)
+}
+
+/** A step reads a page by index, whatever the statistics of tables that have just been filled. */
+const BEGIN = `BEGIN; SET LOCAL lock_timeout = '${LOCK_WITHIN_MS}ms';
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_mergejoin = off;
+  SET LOCAL enable_hashjoin = off`
+
+/** @throws the server's error 55P03 when a lock is not free soon */
+export async function inStep<Result>(rows: Rows, run: () => Promise<Result>): Promise<Result> {
+  await rows.exec(BEGIN)
+  try {
+    const result = await run()
+    await rows.exec('COMMIT')
+    return result
+  } catch (error) {
+    await rows.exec('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+type Saved = Partial<
+  Pick<PartnerCopy, 'phase' | 'cursors' | 'sums' | 'payments' | 'shifts' | 'begunAt' | 'attempts'>
+>
+
+export async function saveCopy(rows: Rows, copy: PartnerCopy, changed: Saved): Promise<void> {
+  const { phase, cursors, sums, payments, shifts, begunAt, attempts } = { ...copy, ...changed }
+  const updated = await rows.run(
+    `UPDATE cluster.partner_copies SET phase = ?, begun_at = ?, attempts = ?, payments = ?,
+       cursors = ?, sums = ?, shifts = ?
+     WHERE partner = ? AND phase = ?`,
+    [
+      ...[phase, begunAt, attempts, payments],
+      ...[JSON.stringify(cursors), JSON.stringify(sums), JSON.stringify(shifts)],
+      ...[copy.partner, copy.phase],
+    ],
+  )
+  if (updated === 0) throw new Error(`the move of ${copy.partner} has another phase by now`)
+}
+
+/** The move cannot be made. */
+export class Misfit extends Error {}
+
+async function begin(rows: Rows, copy: PartnerCopy): Promise<void> {
+  const numbers = async (shard: string): Promise<Shifts> =>
+    (await rows.all<Shifts>(lastNumbers(shard)))[0]!
+  const [target, source] = [await numbers(copy.to), await numbers(copy.from)]
+  const shifts: Shifts = {
+    posting: target.posting + MARGINS.posting,
+    position: target.position + MARGINS.position,
+    key: target.key + MARGINS.key,
+    intent: target.intent + MARGINS.intent,
+  }
+  const misfit = misfitOf(shifts, source, target)
+  if (misfit !== null) throw new Misfit(misfit)
+  const [at] = await rows.all<{ now: number }>(`SELECT ${NOW} AS now`)
+  await inStep(rows, async () => {
+    await rows.exec(madeTables(copy, shifts))
+    await saveCopy(rows, copy, { shifts, begunAt: at!.now })
+  })
+}
+
+interface Step {
+  /** A name for its cursor. */
+  readonly name: string
+  /** Reads a page after `?1`; returns its last cursor as text and the rows. */
+  readonly sql: string
+}
+
+/** Whether a key is of the partner: by the entity that it stands for. */
+export const isKeyOf = (shard: string, partner: string, entity: string): string => `(
+  CASE substr(${entity}, 1, strpos(${entity}, '_'))
+    WHEN 'pi_' THEN (SELECT tenant FROM ${shard}.intents WHERE id = ${entity})
+    WHEN 'pout_' THEN (SELECT tenant FROM ${shard}.payouts WHERE id = ${entity})
+    WHEN 'we_' THEN (SELECT tenant FROM ${shard}.webhook_endpoints WHERE id = ${entity})
+    ELSE (SELECT split_part(account, ':', 1) FROM ${shard}.ledger_entries
+      WHERE entity = ${entity} LIMIT 1) END ${inTenants(partner)})`
+
+const NUMBER = "('0' || ?1)::bigint"
+
+function plainStep(
+  copy: PartnerCopy,
+  table: 'intents' | 'payouts' | 'beneficiaries',
+  tenant: string,
+): Step {
+  const { from, partner } = copy
+  const isPayment = table !== 'beneficiaries'
+  const ended = isPayment
+    ? `AND due_at IS NULL AND state NOT IN ('created', 'authorized', 'processing')`
+    : ''
+  const moved = isPayment
+    ? `, moved AS (INSERT INTO ${setApart(copy, 'moved_payments')} (id, partner)
+        SELECT id, '${partner}' FROM gone
+        WHERE NOT EXISTS (SELECT 1 FROM ${from}.moved_payments AS m WHERE m.id = gone.id))`
+    : ''
+  return {
+    name: `${table} ${tenant}`,
+    sql: `WITH page AS (SELECT id FROM ONLY ${from}.${table}
+        WHERE tenant = '${tenant}' AND id > ?1 ${ended} ORDER BY tenant, id LIMIT ${PAGE}
+        FOR UPDATE SKIP LOCKED),
+      gone AS (DELETE FROM ONLY ${from}.${table} AS x USING page WHERE x.id = page.id
+        RETURNING x.*),
+      kept AS (INSERT INTO ${setApart(copy, table)} SELECT * FROM gone)
+      ${moved}
+      SELECT max(id) AS last, count(*) AS rows FROM gone`,
+  }
+}
+
+const usageStep = (copy: PartnerCopy, tenant: string): Step => ({
+  name: `limit_usage ${tenant}`,
+  sql: `WITH page AS (SELECT key FROM ONLY ${copy.from}.limit_usage
+      WHERE key > ?1 AND key >= '["${tenant}",' AND key < '["${tenant}"-'
+      ORDER BY key LIMIT ${PAGE} FOR UPDATE SKIP LOCKED),
+    gone AS (DELETE FROM ONLY ${copy.from}.limit_usage AS x USING page WHERE x.key = page.key
+      RETURNING x.*),
+    kept AS (INSERT INTO ${setApart(copy, 'limit_usage')} SELECT * FROM gone)
+    SELECT max(key) AS last, count(*) AS rows FROM gone`,
+})
+
+const entriesStep = (copy: PartnerCopy, tenant: string): Step => ({
+  name: `ledger_entries ${tenant}`,
+  sql: `WITH page AS (SELECT DISTINCT posting FROM (SELECT posting
+        FROM ONLY ${copy.from}.ledger_entries
+        WHERE tenant = '${tenant}' AND posting > ${NUMBER} ORDER BY tenant, posting, line
+        LIMIT ${PAGE}) AS lines),
+    gone AS (DELETE FROM ONLY ${copy.from}.ledger_entries AS x USING page
+      WHERE x.posting = page.posting RETURNING x.*),
+    kept AS (INSERT INTO ${setApart(copy, 'ledger_entries')} SELECT * FROM gone),
+    twins AS (INSERT INTO ${renumbered(copy, 'ledger_entries')} (posting, line, account, tenant,
+        amount, balance, plan, entity, at, posted_as)
+      SELECT posting + ${copy.shifts.posting}, line, account, tenant, amount, balance, plan, entity,
+        at, coalesce(posted_as, posting) FROM gone)
+    SELECT max(posting)::text AS last, count(*) AS rows FROM gone`,
+})
+
+/** Only events whose deliveries have ended: their outcomes never change. */
+const eventsStep = (copy: PartnerCopy, tenant: string): Step => {
+  const columns = `id, tenant, sequence, type, entity, created_at, body, request_id, cause,
+    traceparent`
+  const { position } = copy.shifts
+  return {
+    name: `events ${tenant}`,
+    sql: `WITH page AS (SELECT position FROM ONLY ${copy.from}.events AS e
+        WHERE tenant = '${tenant}' AND sequence > ${NUMBER} AND EXISTS (
+          SELECT 1 FROM ONLY ${copy.from}.event_outcomes AS o WHERE o.position = e.position)
+        ORDER BY tenant, sequence LIMIT ${PAGE}),
+      gone AS (DELETE FROM ONLY ${copy.from}.events AS x USING page
+        WHERE x.position = page.position RETURNING x.*),
+      outcomes AS (DELETE FROM ONLY ${copy.from}.event_outcomes AS x USING page
+        WHERE x.position = page.position RETURNING x.*),
+      kept AS (INSERT INTO ${setApart(copy, 'events')} SELECT * FROM gone),
+      kept_outcomes AS (INSERT INTO ${setApart(copy, 'event_outcomes')} SELECT * FROM outcomes),
+      twins AS (INSERT INTO ${renumbered(copy, 'events')} (position, ${columns})
+        SELECT position + ${position}, ${columns} FROM gone),
+      twin_outcomes AS (INSERT INTO ${renumbered(copy, 'event_outcomes')} (position, settled_at)
+        SELECT position + ${position}, settled_at FROM outcomes)
+      SELECT max(sequence)::text AS last, count(*) AS rows FROM gone`,
+  }
+}
+
+/** The fingerprints of a page are one row. */
+const keysStep = (copy: PartnerCopy): Step => ({
+  name: 'idempotency',
+  sql: `WITH page AS (SELECT sequence FROM ONLY ${copy.from}.idempotency
+      WHERE sequence > ${NUMBER} AND sequence < ${PAGE} + (SELECT min(sequence)
+        FROM ONLY ${copy.from}.idempotency WHERE sequence > ${NUMBER})),
+    gone AS (DELETE FROM ONLY ${copy.from}.idempotency AS x USING page
+      WHERE x.sequence = page.sequence AND ${isKeyOf(copy.from, copy.partner, 'x.entity')}
+      RETURNING x.*),
+    kept AS (INSERT INTO ${setApart(copy, 'idempotency')} SELECT * FROM gone),
+    twins AS (INSERT INTO ${renumbered(copy, 'idempotency')} (sequence, key, request_hash, entity,
+        response)
+      SELECT sequence + ${copy.shifts.key}, key, request_hash, entity, response FROM gone),
+    prints AS (INSERT INTO ${renumbered(copy, 'idempotency_prints')} (first, prints)
+      SELECT min(n) + ${copy.shifts.key},
+        string_agg(coalesce(${FINGERPRINT}, ${NO_FINGERPRINT}), ''::bytea ORDER BY n)
+      FROM generate_series((SELECT min(sequence) FROM gone), (SELECT max(sequence) FROM gone)) AS n
+        LEFT JOIN gone ON gone.sequence = n HAVING count(*) > 0)
+    SELECT max(sequence)::text AS last, count(*) AS rows FROM page`,
+})
+
+const linksStep = (copy: PartnerCopy): Step => {
+  const isOwn = (id: string): string => `EXISTS (SELECT 1 FROM ${copy.from}.intents AS i
+    WHERE i.id = ${id} AND i.tenant ${inTenants(copy.partner)})`
+  const rows = linksIn(copy.from, copy.shifts.intent, 'r.first IN (SELECT first FROM page)', isOwn)
+  return {
+    name: 'intent_users',
+    sql: `WITH page AS (SELECT first FROM ${copy.from}.intent_users
+        WHERE first > ${NUMBER} ORDER BY first LIMIT ${PAGE}),
+      twins AS (INSERT INTO ${renumbered(copy, 'intent_users')} (first, prints, links) ${rows})
+      SELECT max(first)::text AS last, count(*) AS rows FROM page`,
+  }
+}
+
+const stepsOf = (copy: PartnerCopy): readonly Step[] => [
+  ...tenantsOf(copy.partner).flatMap((tenant) => [
+    ...(['intents', 'payouts', 'beneficiaries'] as const).map((table) =>
+      plainStep(copy, table, tenant),
+    ),
+    ...[usageStep(copy, tenant), entriesStep(copy, tenant), eventsStep(copy, tenant)],
+  ]),
+  ...[keysStep(copy), linksStep(copy)],
+]
+
+/** These are read from the start in each pass: rows that were open, or were changed, may have ended. */
+const isRepeated = (name: string): boolean =>
+  !/^(ledger_entries|idempotency|intent_users)/.test(name)
+
+/** One step. @returns false at the end of a pass over all tables */
+export async function copyStep(rows: Rows, copy: PartnerCopy): Promise<boolean> {
+  if (copy.begunAt === null) {
+    await begin(rows, copy)
+    return true
+  }
+  const at = Number(copy.cursors['step'] ?? 0)
+  const step = stepsOf(copy)[at]
+  if (step === undefined) {
+    const kept = Object.entries(copy.cursors).filter(
+      ([name]) => name !== 'step' && !isRepeated(name),
+    )
+    await saveCopy(rows, copy, { cursors: Object.fromEntries(kept) })
+    return false
+  }
+  await inStep(rows, async () => {
+    const cursor = copy.cursors[step.name] ?? ''
+    const [done] = await rows.all<{ last: string | null; rows: number }>(step.sql, [cursor])
+    const { last, rows: count } = done!
+    const isPayments = /^(intents|payouts) /.test(step.name)
+    await saveCopy(rows, copy, {
+      cursors: {
+        ...copy.cursors,
+        ...(last === null ? { step: String(at + 1) } : { [step.name]: last }),
+      },
+      payments: copy.payments + (isPayments ? count : 0),
+    })
+    crashPoint('partner_copy.step')
+  })
+  return true
+}
+
+/** Payments that are not set apart. */
+export async function restOf(rows: Pick<Rows, 'all'>, move: PartnerMove): Promise<number> {
+  const count = (table: string): string => `(SELECT count(*) FROM ONLY ${move.from}.${table}
+    WHERE tenant ${inTenants(move.partner)})`
+  const [rest] = await rows.all<{ payments: number }>(
+    `SELECT ${count('intents')} + ${count('payouts')} AS payments`,
+  )
+  return rest!.payments
+}
+
+/**
+ * Between two passes: without what was deleted the tables of the shard are read as fast as before,
+ * and the plans of queries know of those that have been filled.
+ */
+export async function vacuum(rows: Rows, copy: PartnerCopy): Promise<void> {
+  const emptied = [...SHRUNK].map((table) => `${copy.from}.${table}`)
+  for (const table of emptied) await rows.exec(`VACUUM (ANALYZE) ${table}`)
+  const filled = SHRUNK.map((table) => setApart(copy, table))
+  const twins = TWINS.map((table) => renumbered(copy, table))
+  for (const table of [...filled, ...twins]) await rows.exec(`ANALYZE ${table}`)
+}
+const TWINS = ['ledger_entries', 'events', 'event_outcomes', 'idempotency', 'intent_users'] as const
+const SHRUNK = [
+  ...(['intents', 'payouts', 'beneficiaries', 'limit_usage', 'ledger_entries'] as const),
+  ...(['events', 'event_outcomes', 'idempotency'] as const),
+] as const
+
+/** Counts payments and sums entries that are set apart: from now on there are no more. */
+export async function makeReady(rows: Rows, copy: PartnerCopy): Promise<void> {
+  const sums = await rows.all<{ account: string; sum: string }>(
+    `SELECT account, sum(amount)::text AS sum FROM ${setApart(copy, 'ledger_entries')}
+     GROUP BY account`,
+  )
+  const count = (table: string): string => `(SELECT count(*) FROM ${setApart(copy, table)})`
+  const [counted] = await rows.all<{ payments: number }>(
+    `SELECT ${count('intents')} + ${count('payouts')} AS payments`,
+  )
+  await saveCopy(rows, copy, {
+    phase: 'ready',
+    payments: counted!.payments,
+    sums: Object.fromEntries(sums.map(({ account, sum }) => [account, sum])),
+  })
+  crashPoint('partner_copy.ready')
+}

@@ -1,0 +1,223 @@
+/**
+ * The payments of a partner are set apart in steps, move with it and are put in place: both shards
+ * have each row once at each moment, also after a crash in any step, and their audits are clean.
+ */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { FILES } from '../../src/base/subjects.js'
+import { openCluster } from '../../src/store/cluster/cluster.js'
+import {
+  copyOf,
+  copyStep,
+  makeReady,
+  restOf,
+  vacuum,
+} from '../../src/store/cluster/partner_copy.js'
+import { settleStep, undoCopy, undoStep } from '../../src/store/cluster/partner_settling.js'
+import type { PartnerMove } from '../../src/store/cluster/partner_moves.js'
+import { beginTransfer, transferPartner } from '../../src/store/cluster/partner_transfer.js'
+import {
+  connectToPrimary,
+  parseStoreUrl,
+  type Connection,
+} from '../../src/store/postgres/connection.js'
+import { importSchemas } from '../../src/store/postgres/copy.js'
+import { migrate } from '../../src/store/postgres/migrate.js'
+import { BOOKS } from '../../src/store/postgres/store.js'
+import { auditShards } from '../cluster/shard_audit.js'
+import { writeSeedData } from '../load/seed_data/seed_data.js'
+import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+requirePostgres(t)
+t.setTimeout(0)
+
+const COUNT = 300
+const OPEN = 40
+const PARTNER = 'demo'
+const THERE: PartnerMove = { partner: PARTNER, from: 'books_1', to: 'books_2' }
+const BACK: PartnerMove = { partner: PARTNER, from: 'books_2', to: 'books_1' }
+const BY = { actor: 'ops', reason: 'a test' }
+const COUNTED = [
+  ...(['intents', 'payouts', 'beneficiaries', 'limit_usage', 'ledger_entries', 'events'] as const),
+  ...(['event_outcomes', 'outbox', 'idempotency', 'ledger_accounts'] as const),
+]
+
+const server = await startPostgres(t, { fsync: 'off' })
+const dataDir = join(tempFolder(t), 'data')
+await writeSeedData({
+  ...{ folder: dataDir, count: COUNT, what: ['payouts', 'intents'] },
+  ...{ open: OPEN, now: systemClock.now() },
+})
+const never = (): Promise<void> => new Promise(() => undefined)
+const cluster = await openCluster({
+  ...{ url: server.url, name: 'test', pause: never, onNameTaken: () => undefined },
+})
+const connectTo = (schema: string): Promise<Connection> =>
+  connectToPrimary(parseStoreUrl(server.url), schema, 'test')
+const sql = await connectTo('cluster')
+t.teardown(async () => {
+  await sql.close()
+  await cluster.close()
+})
+for (const shard of ['books_1', 'books_2']) await cluster.addShard(shard)
+const file = join(dataDir, FILES.processorDatabase)
+await importSchemas(server.url, [{ schema: 'books_1', file, holds: 'books' }])
+const other = await connectTo('books_2')
+await migrate(other, 'books_2', BOOKS)
+await other.exec(`UPDATE owner SET epoch = 1;
+  UPDATE meta SET value = (SELECT value FROM books_1.meta WHERE name = 'nonce_salt')
+    WHERE name = 'nonce_salt';
+  INSERT INTO master_keys SELECT * FROM books_1.master_keys;
+  INSERT INTO lasting_keys SELECT * FROM books_1.lasting_keys;
+  INSERT INTO cluster.placements (partner, shard, since)
+    SELECT id, 'books_1', 0 FROM books_1.partners`)
+await other.close()
+
+/** The process ends before the commit of its transaction. */
+const crashing: Connection = {
+  ...sql,
+  exec: async (text) => {
+    if (text !== 'COMMIT') return sql.exec(text)
+    await sql.exec('ROLLBACK')
+    throw new Error('crash')
+  },
+}
+
+const assertClean = async (t: Test): Promise<void> => {
+  const { shards, union } = await auditShards({ url: server.url, dataDir })
+  t.same(union, [])
+  for (const { shard, clean, report } of shards) t.ok(clean, `${shard}: ${report}`)
+}
+
+const rowsIn = async (shard: string): Promise<unknown> => {
+  const counts = COUNTED.map((table) => `(SELECT count(*) FROM ${shard}.${table}) AS ${table}`)
+  return (await sql.all(`SELECT ${counts.join(', ')}`))[0]
+}
+const present = async () => (await copyOf(sql, PARTNER))!
+
+const firstByte = (byte: string): string =>
+  `UPDATE books_2."demo new idempotency_prints" SET prints = set_byte(prints, 0,
+    get_byte(prints, 0) ${byte}) WHERE first = (
+      SELECT min(first) FROM books_2."demo new idempotency_prints")`
+/** The shard whose audit finds it, the damage, and its end. */
+const DAMAGES = [
+  ['books_2', firstByte('# 1'), firstByte('# 1')],
+  [
+    'books_2',
+    `UPDATE books_2."demo new ledger_entries" SET posted_as = posting + 1 WHERE posting = (
+      SELECT min(posting) FROM books_2."demo new ledger_entries")`,
+    `UPDATE books_2."demo new ledger_entries" AS new SET posted_as = old.posting
+      FROM books_2."demo ledger_entries" AS old WHERE new.posted_as = new.posting + 1
+        AND old.entity = new.entity AND old.line = new.line AND old.plan = new.plan`,
+  ],
+  // Fingerprints without keys are allowed only while the shard that was left forgets them.
+  [
+    'books_1',
+    `DELETE FROM books_1.meta WHERE name = 'left by demo'`,
+    `INSERT INTO books_1.meta VALUES ('left by demo', '')`,
+  ],
+] as const
+
+const everything = await rowsIn('books_1')
+const nothing = await rowsIn('books_2')
+
+/** Each step crashes once before it is made. @returns how many were made */
+async function crashedOnce(make: (rows: Connection) => Promise<boolean>): Promise<number> {
+  for (let steps = 1; ; steps++) {
+    const isNext = await make(crashing).catch((error: unknown) => {
+      if ((error as Error).message === 'crash') return make(sql)
+      throw error
+    })
+    if (!isNext) return steps
+  }
+}
+const pass = (): Promise<number> => crashedOnce(async (rows) => copyStep(rows, await present()))
+
+async function moved(move: PartnerMove): Promise<unknown> {
+  await vacuum(sql, await present())
+  await makeReady(sql, await present())
+  if (!(await cluster.requestPartnerMove(move, BY))) throw new Error('refused')
+  await beginTransfer(sql, move)
+  return transferPartner(sql, move)
+}
+
+void t.test('payments are set apart while the shard has them', async (t) => {
+  t.ok(await cluster.requestPartnerCopy(THERE, BY))
+  t.notOk(await cluster.requestPartnerCopy(THERE, BY), 'once')
+  t.ok((await pass()) > 10)
+  t.same(await rowsIn('books_1'), everything)
+  t.same(await rowsIn('books_2'), nothing)
+  t.equal(await restOf(sql, THERE), OPEN)
+  await assertClean(t)
+})
+
+void t.test('a row that is written again is not set apart', async (t) => {
+  const [row] = await sql.all<{ id: string }>('SELECT id FROM books_2."demo intents" LIMIT 1')
+  await sql.run(
+    `INSERT INTO books_1.intents SELECT * FROM books_1.intents WHERE id = ?
+     ON CONFLICT (id) DO UPDATE SET context = excluded.context`,
+    [row!.id],
+  )
+  t.same(await rowsIn('books_1'), everything)
+  t.equal(await restOf(sql, THERE), OPEN + 1)
+})
+
+void t.test('a deleted row has no twin in the other shard', async (t) => {
+  const twins = async () =>
+    (await sql.all<{ n: number }>('SELECT count(*) AS n FROM books_2."demo new events"'))[0]!.n
+  const before = await twins()
+  await sql.exec('BEGIN')
+  await sql.run(`DELETE FROM books_1.events
+    WHERE position = (SELECT min(position) FROM books_2."demo events")`)
+  t.equal(await twins(), before - 1)
+  await sql.exec('ROLLBACK')
+})
+
+void t.test('it moves with them, and rows are put in place', async (t) => {
+  // What another partner has had since the last step stays.
+  await sql.exec(`INSERT INTO books_1.intent_users (first, prints, links) SELECT max(first) + 1000,
+    '\\x0102030405060708', '[["pi_foreign",0]]' FROM books_1.intent_users`)
+  const foreign = (shard: string) =>
+    sql.all(`SELECT 1 FROM ${shard}.intent_users WHERE links LIKE '%pi_foreign%'`)
+  t.match(await moved(THERE), { kind: 'moved', payments: 2 * COUNT })
+  t.same([(await foreign('books_1')).length, (await foreign('books_2')).length], [1, 0])
+  await sql.exec("DELETE FROM books_1.intent_users WHERE links LIKE '%pi_foreign%'")
+  t.same(await rowsIn('books_2'), everything)
+  t.same(await rowsIn('books_1'), nothing)
+  await assertClean(t)
+  for (const [shard, damage, repair] of DAMAGES) {
+    await sql.exec(damage)
+    const { shards } = await auditShards({ url: server.url, dataDir })
+    const broken = shards.filter(({ clean }) => !clean).map((each) => each.shard)
+    t.same(broken, [shard], damage)
+    await sql.exec(repair)
+  }
+  await crashedOnce(async (rows) => settleStep(rows, await present(), () => undefined))
+  t.same(await rowsIn('books_2'), everything)
+  await assertClean(t)
+})
+
+void t.test('it returns, and its rows are in place again', async (t) => {
+  t.ok(await cluster.requestPartnerCopy(BACK, BY))
+  await pass()
+  t.match(await moved(BACK), { kind: 'moved', payments: 2 * COUNT })
+  await assertClean(t)
+  await crashedOnce(async (rows) => settleStep(rows, await present(), () => undefined))
+  t.same(await rowsIn('books_1'), everything)
+  t.same(await rowsIn('books_2'), nothing)
+  await assertClean(t)
+})
+
+void t.test('a move that is given up is undone', async (t) => {
+  t.ok(await cluster.requestPartnerCopy(THERE, BY))
+  await pass()
+  await undoCopy(sql, await present(), 'a test')
+  await crashedOnce(async (rows) => undoStep(rows, await present()))
+  t.same(await rowsIn('books_1'), everything)
+  t.same(await rowsIn('books_2'), nothing)
+  const left = await sql.all("SELECT 1 FROM pg_class WHERE relname LIKE 'demo %'")
+  t.same(left, [], 'no table is left')
+  await assertClean(t)
+})
