@@ -74,8 +74,12 @@ export async function copyOf(
   return copy && read(copy)
 }
 
-/** A step reads a page by index, whatever the statistics of tables that have just been filled. */
+/**
+ * A step reads a page by index, whatever the statistics of tables that have just been filled. It
+ * waits for no disk: a crash that loses it loses its cursor too, and nothing that was later.
+ */
 const BEGIN = `BEGIN; SET LOCAL lock_timeout = '${LOCK_WITHIN_MS}ms';
+  SET LOCAL synchronous_commit = off;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_mergejoin = off;
   SET LOCAL enable_hashjoin = off`
 
