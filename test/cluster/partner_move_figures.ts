@@ -1,6 +1,6 @@
 /**
- * How long callers wait for the move of a large partner: `node .build/test/cluster/partner_move_figures.js
- * PAYMENTS [--keep]`, in the trial cluster, while the partner and another one pay.
+ * How long callers wait for the move of a large partner, in the trial cluster, while it and another
+ * one pay: `node .build/test/cluster/partner_move_figures.js PAYMENTS`.
  *
  * - The partner's payments are seed data: their books take the place of those of its shard.
  */
@@ -88,9 +88,8 @@ await served()
 say(`${moved.out}${moved.err} in ${Math.round((performance.now() - startedAt) / 1000)} s`)
 for (const [index, { pauses }] of histories.entries()) {
   const longest = pauses.slice(pausesBefore[index]).sort((one, other) => other - one)
-  say(
-    `longest pauses of ${['demo', 'second'][index]}, ms: ${longest.slice(0, 5).map(Math.round).join(' ')}`,
-  )
+  const name = ['demo', 'second'][index]
+  say(`longest pauses of ${name}, ms: ${longest.slice(0, 5).map(Math.round).join(' ')}`)
 }
 const settledAt = performance.now()
 await eventually(
@@ -101,7 +100,7 @@ await eventually(
 say(`in place after ${Math.round((performance.now() - settledAt) / 1000)} s more`)
 for (const history of histories) await history.stop()
 if (values.audit === true) {
-  const { shards, union } = await auditShards({ url, dataDir: folder }) // the rail has not seen seed data
+  const { shards, union } = await auditShards({ url, dataDir: folder })
   say(
     JSON.stringify({
       union,

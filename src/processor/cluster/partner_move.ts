@@ -210,7 +210,7 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
     log.info({ partner, from: move.from, to: move.to, held_ms: heldMs }, 'partner has come')
   }
 
-  /** Fingerprints of what is set apart, so that nobody waits for them. */
+  /** Fingerprints of what is set apart, so that no call waits for them. */
   const loadEarly = async (move: PendingMove): Promise<EarlyFingerprints | undefined> => {
     const connection = await dependencies.connect(`fingerprints ${move.partner}`)
     try {

@@ -1,9 +1,9 @@
 /**
  * Sets the rows of a partner apart while it works, so that its move has only the rest to carry.
  *
- * Owns: the record of it, its bounded steps. Does not own: the tables (cluster/partner_copy_tables),
- * the move (cluster/partner_transfer), the steps afterwards (cluster/partner_settling), who takes
- * the steps and when (processor/cluster/partner_copies).
+ * Owns: the record of it, its bounded steps. Does not own: the tables
+ * (cluster/partner_copy_tables), the move (cluster/partner_transfer), the steps afterwards
+ * (cluster/partner_settling), who takes the steps (processor/cluster/partner_copies).
  *
  * - A step is one transaction with its cursor, so a crash loses at most a step. It waits for no
  *   lock longer than LOCK_WITHIN_MS: a commit is never the victim of a deadlock.
@@ -279,7 +279,7 @@ const stepsOf = (copy: PartnerCopy): readonly Step[] => [
   ...[keysStep(copy), linksStep(copy)],
 ]
 
-/** These are read from the start in each pass: rows that were open, or were changed, may have ended. */
+/** These are read from the start in each pass: rows that were open may have ended. */
 const isRepeated = (name: string): boolean =>
   !/^(ledger_entries|idempotency|intent_users)/.test(name)
 

@@ -51,11 +51,12 @@ const isOf = (table: PlainTable, row: string, partner: string): string =>
 
 /** @param isLeft the payment has not moved yet */
 function touchFunction(copy: PartnerMove, table: PlainTable, isLeft: boolean): string {
-  const isPayment = table === 'intents' || table === 'payouts'
+  const isPayment = isLeft && (table === 'intents' || table === 'payouts')
+  const moved = setApart(copy, 'moved_payments')
   return `CREATE OR REPLACE FUNCTION ${setApart(copy, `${table} touched`)}() RETURNS trigger
     LANGUAGE plpgsql AS $$ BEGIN
       DELETE FROM ${setApart(copy, table)} WHERE ${KEY_OF[table]} = NEW.${KEY_OF[table]};
-      ${isLeft && isPayment ? `DELETE FROM ${setApart(copy, 'moved_payments')} WHERE id = NEW.id;` : ''}
+      ${isPayment ? `DELETE FROM ${moved} WHERE id = NEW.id;` : ''}
       RETURN NULL;
     END $$;`
 }
@@ -82,6 +83,7 @@ export function madeTables(copy: PartnerMove, shifts: Shifts): string {
   const { from, to } = copy
   const like = (name: string, table: string): string =>
     `CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL);`
+  const prints = renumbered(copy, 'idempotency_prints')
   const [eventsGone, keysGone] = [setApart(copy, 'events gone'), setApart(copy, 'keys gone')]
   return [
     ...[...PLAIN, ...NUMBERED].map(
@@ -104,7 +106,7 @@ export function madeTables(copy: PartnerMove, shifts: Shifts): string {
     goneFunction(
       keysGone,
       `DELETE FROM ${renumbered(copy, 'idempotency')} WHERE sequence = OLD.sequence + ${shifts.key};
-       ${withoutFingerprint(renumbered(copy, 'idempotency_prints'), `OLD.sequence + ${shifts.key}`)}`,
+       ${withoutFingerprint(prints, `OLD.sequence + ${shifts.key}`)}`,
     ),
     goneTrigger(setApart(copy, 'events'), eventsGone),
     goneTrigger(setApart(copy, 'idempotency'), keysGone),
@@ -129,10 +131,11 @@ export function attached(copy: PartnerMove): string {
   ].join('\n')
 }
 
-/** SQL: no reader has these tables. One that reads a snapshot has locked `intents` of each shard. */
+/** SQL: no reader has these tables. One of a snapshot has locked `intents` of each shard. */
 export const lockedForMove = (copy: PartnerMove): string => {
   const apart = [...PLAIN, ...NUMBERED].map((table) => setApart(copy, table))
-  return `LOCK TABLE ONLY ${[`${copy.from}.intents`, `${copy.to}.intents`, ...apart].join(', ONLY ')}
+  const locked = [`${copy.from}.intents`, `${copy.to}.intents`, ...apart]
+  return `LOCK TABLE ${locked.map((table) => `ONLY ${table}`).join(', ')}
     IN ACCESS EXCLUSIVE MODE`
 }
 

@@ -59,12 +59,14 @@ export async function moveLinks(
       FROM ${from}.intent_users AS u,
         json_array_elements(u.links::json) WITH ORDINALITY AS l (link, ordinal)
       WHERE u.first > ${before?.lastLinks ?? 0}) AS linked
-    WHERE id IN (SELECT id FROM payments) ${before === undefined ? '' : `OR ${before.has('linked.id')}`}`)
+    WHERE id IN (SELECT id FROM payments)
+      ${before === undefined ? '' : `OR ${before.has('linked.id')}`}`)
   await connection.exec('CREATE INDEX ON links (number); CREATE INDEX ON links (id); ANALYZE links')
   const [fault] = await connection.all<{ subject: string }>(`
     SELECT i.id AS subject FROM ${from}.intents AS i
       WHERE i.tenant ${inTenants(partner)}
-        AND (SELECT count(*) FROM links WHERE links.id = i.id) ${before === undefined ? '<>' : '>'} 1
+        AND (SELECT count(*) FROM links WHERE links.id = i.id)
+          ${before === undefined ? '<>' : '>'} 1
     UNION ALL
     SELECT l.id FROM links AS l LEFT JOIN links AS b ON b.number = l.before
       WHERE l.before > ${before?.lastLinks ?? 0} AND b.number IS NULL LIMIT 1`)
@@ -90,8 +92,8 @@ export const withoutFingerprint = (table: string, sequence: string): string => `
   WHERE first = (SELECT max(first) FROM ${table} WHERE first <= ${sequence});`
 
 /**
- * Rows of links with the numbers of another shard. Where a row has links of others too, they name no
- * intent there.
+ * Rows of links with the numbers of another shard. Where a row has links of others too, they name
+ * no intent there.
  *
  * @param rows a condition on `r`, a row of intent_users
  * @param isOwn a condition on the intent's id
@@ -143,7 +145,7 @@ const clearKeys = (shard: string, keys: string): string => `
 export const rowOf = (shard: string): string =>
   `(SELECT max(first) FROM ${shard}.idempotency_prints WHERE first <= sequence)`
 
-/** The shard that is left forgets keys: `keys` (sequence, key, and first of its row of fingerprints). */
+/** The shard that is left forgets keys: `keys` (sequence, key, and first of its row). */
 export async function forgetKeys(rows: Rows, shard: string, keys: string): Promise<void> {
   await rows.run(`DELETE FROM ${shard}.idempotency_index
     WHERE (fingerprint, sequence) IN (SELECT ${INDEXED}, sequence FROM ${keys})`)

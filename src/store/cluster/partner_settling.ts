@@ -22,7 +22,6 @@ import {
 import { forgetKeys, forgetLinks, leftBy, rowOf } from './partner_fingerprints.js'
 import type { MovedKey } from './partner_transfer.js'
 
-/** Of 8 KiB. */
 const PAGES_PER_STEP = 48
 const BLOCK_BYTES = 8_192
 /** Keys, and rows of links. */

@@ -1,8 +1,8 @@
 /**
  * Moves a partner's rows from one shard to another: one transaction of PostgreSQL.
  *
- * Owns: which rows of each table go, their numbers in the other shard. Does not own: what prevents a
- * move (cluster/partner_obstacles), requests (cluster/partner_moves), what is set apart before
+ * Owns: which rows of each table go, their numbers in the other shard. Does not own: what prevents
+ * a move (cluster/partner_obstacles), requests (cluster/partner_moves), what is set apart before
  * (cluster/partner_copy), when both owners have stopped (processor/cluster).
  *
  * - Both owners have stopped at a batch. Before its end the transaction locks both owner rows and
@@ -52,7 +52,7 @@ export const MOVED_PAYMENTS_MAX = 10_000
 /** A snapshot that reads what is set apart ends before, or the move is requested again. */
 const READERS_WITHIN = '300ms'
 const LOCKS_WITHIN = '3s'
-/** An automatic vacuum ends a second after somebody waits for it. */
+/** An automatic vacuum ends a second after another session waits for it. */
 const VACUUM_WITHIN = '5s'
 /** No candidate takes the shards over before its end, also when this process is gone. */
 const BOUNDS = `SET LOCAL idle_in_transaction_session_timeout = '5s';
@@ -159,7 +159,7 @@ async function giveUp(connection: Rows, { partner }: PartnerMove, cause: string)
   )
 }
 
-/** What is set apart is of the other shard from here on, so the tables of this one have the rest. */
+/** What is set apart is of the other shard from here on. The tables of this one have the rest. */
 async function attach(connection: Connection, copy: PartnerCopy): Promise<void> {
   const { partner, from, to, shifts, begunAt } = copy
   const [source, target] = [
@@ -169,7 +169,8 @@ async function attach(connection: Connection, copy: PartnerCopy): Promise<void> 
   const misfit = misfitOf(shifts, source, target)
   if (misfit !== null) throw new GivenUp(misfit)
   const erased = await connection.all(
-    `SELECT 1 FROM ${from}.user_erasures WHERE tenant ${inTenants(partner)} AND ended_at > ? LIMIT 1`,
+    `SELECT 1 FROM ${from}.user_erasures
+     WHERE tenant ${inTenants(partner)} AND ended_at > ? LIMIT 1`,
     [(begunAt ?? 0) - CLOCKS_WITHIN_MS],
   )
   if (erased.length > 0) throw new GivenUp('a user was erased meanwhile')
@@ -326,7 +327,8 @@ async function moveRows(
   })
   const twins = copy && `UNION ALL SELECT posting FROM ${renumbered(copy, 'ledger_entries')}`
   await run(`INSERT INTO ${to}.moved_postings (first, below)
-    SELECT min(moved_to), max(moved_to) + 1 FROM (SELECT moved_to FROM postings ${twins ?? ''}) AS came
+    SELECT min(moved_to), max(moved_to) + 1
+    FROM (SELECT moved_to FROM postings ${twins ?? ''}) AS came
     HAVING count(*) > 0`)
   await run(`DELETE FROM ${from}.moved_postings AS m WHERE NOT EXISTS (
     SELECT 1 FROM ${from}.ledger_entries WHERE posting >= m.first AND posting < m.below)`)
