@@ -57,7 +57,7 @@ const PARTNER_DAMAGES = {
 } as const
 
 for (const [what, change] of Object.entries(PARTNER_DAMAGES)) {
-  void t.test(`a partner with ${what} counts as suspended, others pay`, async (t) => {
+  t.test(`a partner with ${what} counts as suspended, others pay`, async (t) => {
     const world = await createWorld(t)
     viewOf(await world.run(createPartner(OPERATOR, OTHER, { corridors: [], withFunds: false })))
     await damage(t, world, `UPDATE partners SET ${change} WHERE id = '${OTHER}'`)
@@ -76,7 +76,7 @@ for (const [what, change] of Object.entries(PARTNER_DAMAGES)) {
   })
 }
 
-void t.test('a signing key that cannot be decrypted counts as revoked', async (t) => {
+t.test('a signing key that cannot be decrypted counts as revoked', async (t) => {
   const world = await createWorld(t)
   const [first] = [...world.memory().keys.values()]
   const issued = viewOf<{ key_id: KeyId }>(await world.run(issueKey(OPERATOR, DEMO))).key_id
@@ -103,7 +103,7 @@ void t.test('a signing key that cannot be decrypted counts as revoked', async (t
   t.not(await sealedSecretOf(t, issued), before, 'the other one is re-encrypted')
 })
 
-void t.test('a caller whose row cannot be read counts as revoked', async (t) => {
+t.test('a caller whose row cannot be read counts as revoked', async (t) => {
   const row = {
     ...{ name: 'ledger', kind: 'service', roles: [], partners: ['demo'], certificate: 'ledger' },
     ...{ tokens: [{ digest: 'd', created_at: 1, ends_at: null }], created_at: 7 },
@@ -136,7 +136,7 @@ void t.test('a caller whose row cannot be read counts as revoked', async (t) => 
   t.equal(codeOf(await world.run(change)), 'internal_error')
 })
 
-void t.test('a discrepancy whose report cannot be read is not settled', async (t) => {
+t.test('a discrepancy whose report cannot be read is not settled', async (t) => {
   const world = await createWorld(t)
   const { id } = await pay(world)
   for (const transactionId of ['TX1', 'TX2', 'TX3'])
@@ -163,14 +163,14 @@ void t.test('a discrepancy whose report cannot be read is not settled', async (t
 })
 
 for (const value of ['', 'ab', 'x'.repeat(64)]) {
-  void t.test(`a damaged salt of nonces (${value.length}) stops the start`, async (t) => {
+  t.test(`a damaged salt of nonces (${value.length}) stops the start`, async (t) => {
     const world = await createWorld(t)
     const change = `UPDATE meta SET value = '${value}' WHERE name = 'nonce_salt'`
     await t.rejects(damage(t, world, change), /nonce_salt in meta is damaged/)
   })
 }
 
-void t.test('a damaged number of fingerprints stops the start with a sentence', async (t) => {
+t.test('a damaged number of fingerprints stops the start with a sentence', async (t) => {
   const world = await createWorld(t)
   viewOf(await world.run(createIntent(DEMO, anIntent({ idempotency_key: 'one' }))))
   const change = 'UPDATE idempotency_prints SET first = 9223372036854775807'

@@ -143,7 +143,7 @@ async function moved(move: PartnerMove): Promise<unknown> {
   return transferPartner(sql, move)
 }
 
-void t.test('payments are set apart while the shard has them', async (t) => {
+t.test('payments are set apart while the shard has them', async (t) => {
   t.ok(await cluster.requestPartnerCopy(THERE, BY))
   t.notOk(await cluster.requestPartnerCopy(THERE, BY), 'once')
   t.ok((await pass()) > 10)
@@ -153,7 +153,7 @@ void t.test('payments are set apart while the shard has them', async (t) => {
   await assertClean(t)
 })
 
-void t.test('a row that is written again is not set apart', async (t) => {
+t.test('a row that is written again is not set apart', async (t) => {
   const [row] = await sql.all<{ id: string }>('SELECT id FROM books_2."demo intents" LIMIT 1')
   await sql.run(
     `INSERT INTO books_1.intents SELECT * FROM books_1.intents WHERE id = ?
@@ -164,7 +164,7 @@ void t.test('a row that is written again is not set apart', async (t) => {
   t.equal(await restOf(sql, THERE), OPEN + 1)
 })
 
-void t.test('a deleted row has no twin in the other shard', async (t) => {
+t.test('a deleted row has no twin in the other shard', async (t) => {
   const twins = async () =>
     (await sql.all<{ n: number }>('SELECT count(*) AS n FROM books_2."demo new events"'))[0]!.n
   const before = await twins()
@@ -175,7 +175,7 @@ void t.test('a deleted row has no twin in the other shard', async (t) => {
   await sql.exec('ROLLBACK')
 })
 
-void t.test('it moves with them, and rows are put in place', async (t) => {
+t.test('it moves with them, and rows are put in place', async (t) => {
   // What another partner has had since the last step stays.
   await sql.exec(`INSERT INTO books_1.intent_users (first, prints, links) SELECT max(first) + 1000,
     '\\x0102030405060708', '[["pi_foreign",0]]' FROM books_1.intent_users`)
@@ -199,7 +199,7 @@ void t.test('it moves with them, and rows are put in place', async (t) => {
   await assertClean(t)
 })
 
-void t.test('it returns, and its rows are in place again', async (t) => {
+t.test('it returns, and its rows are in place again', async (t) => {
   t.ok(await cluster.requestPartnerCopy(BACK, BY))
   await pass()
   t.match(await moved(BACK), { kind: 'moved', payments: 2 * COUNT })
@@ -210,7 +210,7 @@ void t.test('it returns, and its rows are in place again', async (t) => {
   await assertClean(t)
 })
 
-void t.test('a move that is given up is undone', async (t) => {
+t.test('a move that is given up is undone', async (t) => {
   t.ok(await cluster.requestPartnerCopy(THERE, BY))
   await pass()
   await undoCopy(sql, await present(), 'a test')
