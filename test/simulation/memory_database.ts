@@ -27,6 +27,8 @@ const PRAGMAS = `
 `
 const ATTACH = /^ATTACH DATABASE \? AS (\w+)$/
 const COPY = /^VACUUM INTO '(.+)'$/
+/** It drops what a connection has materialized and its views, and here all are one. */
+const TEMPORARY = /^PRAGMA temp_store = \w+$/
 const OWNER_ONLY = 0o600
 
 /** Without a lock that stays, each statement looks for a journal of another process. */
@@ -100,7 +102,7 @@ export function createMemoryDatabases(): Opener {
       exec: async (sql) => {
         const [, to] = COPY.exec(sql) ?? []
         if (to !== undefined) copy(opened, to)
-        else loaded.exec(sql)
+        else if (!TEMPORARY.test(sql)) loaded.exec(sql)
         return Promise.resolve()
       },
       close: async () => Promise.resolve(leave(file)),
