@@ -92,8 +92,7 @@ export async function readSnapshot<Result>(
     )
     await connection.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     // Which tables a shard has is in no snapshot, so no move of a large partner ends meanwhile.
-    for (const { schema } of books)
-      await connection.exec(`LOCK TABLE ${schema}.intents IN ACCESS SHARE MODE`)
+    for (const { schema } of books) await lockBooks(connection, schema)
     const found = await connection.all<{ name: string }>('SELECT nspname AS name FROM pg_namespace')
     const known = new Set(found.map(({ name }) => name))
     return await read({
@@ -108,6 +107,19 @@ export async function readSnapshot<Result>(
     })
   } finally {
     await connection.close()
+  }
+}
+
+/** No schema or table any more, or no right to read it: it is not exported. */
+const ABSENT: readonly unknown[] = ['3F000', '42P01', '42501']
+
+async function lockBooks(connection: Connection, schema: string): Promise<void> {
+  await connection.exec('SAVEPOINT books')
+  try {
+    await connection.exec(`LOCK TABLE ${schema}.intents IN ACCESS SHARE MODE`)
+  } catch (error) {
+    if (!ABSENT.includes((error as { code?: unknown }).code)) throw error
+    await connection.exec('ROLLBACK TO books')
   }
 }
 
