@@ -42,17 +42,6 @@ const REQUEST = /approvals approve (apr_\w+) --reason TEXT/
 
 t.setTimeout(0)
 
-t.test('every point of the code has a scenario, and no program sets a handler', async (t) => {
-  const listed = [
-    ...[...Object.keys(LOAD_POINTS), ...APPROVAL_POINTS, ...BACKUP_POINTS, ...CLUSTER_POINTS],
-  ]
-  t.same(pointsInCode(), listed.sort())
-  const setting = ['src', 'actors', 'gateway']
-    .flatMap((folder) => sourcesIn(join(projectRoot(), folder)))
-    .filter((file) => readFileSync(file, 'utf8').includes('onCrashPoint'))
-  t.same(setting, [join(projectRoot(), 'src/base/crash_point.ts')])
-})
-
 const points = prepareCrashPoints(tempFolder(t))
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${points.nodeOptions}`
 const settings = {
@@ -70,6 +59,17 @@ const benFile = join(stack.dataDir, 'ben.token')
 writeFileSync(benFile, BEN_TOKEN, { mode: 0o600 })
 const requester = operatorCli(stack.dataDir)
 const approver = operatorCli(stack.dataDir, benFile)
+
+t.test('every point of the code has a scenario, and no program sets a handler', async (t) => {
+  const listed = [
+    ...[...Object.keys(LOAD_POINTS), ...APPROVAL_POINTS, ...BACKUP_POINTS, ...CLUSTER_POINTS],
+  ]
+  t.same(pointsInCode(), listed.sort())
+  const setting = ['src', 'actors', 'gateway']
+    .flatMap((folder) => sourcesIn(join(projectRoot(), folder)))
+    .filter((file) => readFileSync(file, 'utf8').includes('onCrashPoint'))
+  t.same(setting, [join(projectRoot(), 'src/base/crash_point.ts')])
+})
 
 async function crashAt(point: string, victim: StackProcess, after: number): Promise<void> {
   const formerPid = stack.pidOf(victim)
