@@ -6,8 +6,8 @@
  *
  * - Secrets are in the clear in memory and encrypted in the row, bound to that row.
  * - An entry whose row cannot be read is corrupt, and no command changes it. A partner counts as
- *   suspended, and no address may call for it; a signing key counts as revoked; a webhook endpoint
- *   counts as disabled, and the pools hold its events.
+ *   suspended, and in production no address may call for it; a signing key counts as revoked; a
+ *   webhook endpoint counts as disabled, and the pools hold its events.
  */
 import { instant, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'

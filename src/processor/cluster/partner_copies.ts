@@ -32,8 +32,8 @@ const LOOK_EVERY_MS = SECOND
 const PAUSE_MIN_MS = 2
 /** Fewer make the move no shorter. */
 const REST_WANTED = 300
-/** A partner whose payments stay open moves with more of them. */
-const PASSES_MAX = 5
+/** Payments that stay open do not end in passes: each reads and vacuums all tables. */
+const REST_SHARE = 0.5
 const ATTEMPTS_MAX = 5
 const ATTEMPT_EVERY_MS = 3 * SECOND
 const PAGE = 10_000
@@ -60,8 +60,8 @@ export interface PartnerCopiesOptions {
 export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork {
   const { shard, moves, connect, willLeave, forget, elapsed, pause, log } = options
   const stopped = new AbortController()
-  /** Passes over all tables since the start, by partner. */
-  const passes = new Map<string, number>()
+  /** What the last pass over all tables has left, by partner. */
+  const rests = new Map<string, number>()
   /** Partners whose payments are known to the reports of rails. */
   const announced = new Set<string>()
 
@@ -74,11 +74,12 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
     const { partner, from, to, payments } = copy
     await vacuum(rows, copy)
     const rest = await restOf(rows, copy)
-    const pass = (passes.get(partner) ?? 0) + 1
-    passes.set(partner, pass)
+    const before = rests.get(partner)
+    rests.set(partner, rest)
     log.info({ partner, from, to, payments, rest }, 'payments are set apart')
     // The first pass is long: what has come meanwhile is read in another one.
-    if (pass > 1 && (rest <= REST_WANTED || pass >= PASSES_MAX)) await makeReady(rows, copy)
+    const isEnough = rest <= REST_WANTED || rest > (before ?? rest) * REST_SHARE
+    if (before !== undefined && isEnough) await makeReady(rows, copy)
     return true
   }
 
@@ -129,7 +130,7 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
   }
 
   const forgetProgress = (partner: string): void => {
-    passes.delete(partner)
+    rests.delete(partner)
     announced.delete(partner)
   }
 

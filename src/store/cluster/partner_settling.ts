@@ -83,7 +83,7 @@ export async function settleStep(
     if (await forgetSomeKeys(rows, copy, forget)) return true
     if (await forgetSomeLinks(rows, copy)) return true
   }
-  return dropStep(rows, copy, to, async () => {
+  return dropStep(rows, copy, dropsOf(copy, to), async () => {
     await rows.run(`DELETE FROM ${from}.meta WHERE name = ?`, [leftBy(copy.partner)])
     crashPoint('partner_copy.settled')
   })
@@ -93,11 +93,11 @@ export async function settleStep(
 async function dropStep(
   rows: Rows,
   copy: PartnerCopy,
-  shard: string,
+  drops: readonly string[],
   end: () => Promise<void>,
 ): Promise<boolean> {
   const at = Number(copy.cursors['dropped'] ?? 0)
-  const drop = dropsOf(copy, shard)[at]
+  const drop = drops[at]
   await inStep(rows, async () => {
     if (drop !== undefined) {
       await rows.exec(drop)
@@ -171,18 +171,17 @@ export const undoCopy = (rows: Rows, copy: PartnerCopy, cause: string): Promise<
 
 /** A step back from a move that was given up. @returns whether there is more to do */
 export async function undoStep(rows: Rows, copy: PartnerCopy): Promise<boolean> {
-  const { from, partner } = copy
-  if (copy.begunAt === null) {
-    await rows.run('DELETE FROM cluster.partner_copies WHERE partner = ?', [partner])
-    return false
+  const { from } = copy
+  const hasTables = copy.begunAt !== null
+  if (hasTables) {
+    if (copy.cursors['emptied'] === undefined && copy.cursors['page'] === undefined)
+      await inStep(rows, () => rows.exec(withoutTwinTriggers(copy)))
+    const apart = [...PLAIN, ...NUMBERED].map((table) => ({
+      ...{ name: setApart(copy, table), into: `${from}.${table}` },
+    }))
+    if (await putBack(rows, copy, apart)) return true
   }
-  if (copy.cursors['emptied'] === undefined && copy.cursors['page'] === undefined)
-    await inStep(rows, () => rows.exec(withoutTwinTriggers(copy)))
-  const apart = [...PLAIN, ...NUMBERED].map((table) => ({
-    ...{ name: setApart(copy, table), into: `${from}.${table}` },
-  }))
-  if (await putBack(rows, copy, apart)) return true
-  return dropStep(rows, copy, from, () => {
+  return dropStep(rows, copy, hasTables ? dropsOf(copy, from) : [], () => {
     crashPoint('partner_copy.undone')
     return Promise.resolve()
   })
