@@ -314,8 +314,8 @@ t.test('events of a repeated message are taken when no other pool has them', asy
   const [first, swept, held, unknown, yielded] = someEvents(5)
   const claims: typeof NO_CLAIMS = {
     ask: async (events, take) => {
-      const [{ id } = { id: '' }] = events
-      if (id !== unknown?.id) await take(new Set(id === held?.id ? [id as EventId] : []))
+      const ids = events.map(({ id }) => id as EventId)
+      if (!ids.some((id) => id === unknown?.id)) await take(new Set(ids.filter((id) => id === held?.id)))
     },
     isYielded: (id) => id === yielded?.id,
   }
