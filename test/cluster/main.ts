@@ -62,6 +62,8 @@ const CALM_MAX_MS = 3_000
 const SERVED_WITHIN_MS = 60_000
 const TIMEOUT_MS = 5_000
 const LINES_SHOWN = 20
+/** Only the last part of a run restores the cluster. */
+const RESTORES_SHARE = 0.3
 /** The log line of the cluster when a shard has a new owner. */
 const TAKE_OVER = /^processor-\d serves books_\d$/
 /** A fault that does not apply after that has had an effect. */
@@ -201,10 +203,14 @@ async function injectFaults() {
   }
   const caused = createFaultTable()
   const until = performance.now() + seconds * 1_000
+  // The partners of a restored shard do not move any more.
+  const withoutRestores = faults.filter(({ kind }) => kind !== 'restore')
+  const restoresFrom = withoutRestores.length === 0 ? 0 : until - seconds * 1_000 * RESTORES_SHARE
   for (let turn = 0; isCalm ? turn < times * faults.length : performance.now() < until; turn++) {
     await systemPause(isCalm ? CALM_MAX_MS : random.int(CALM_MAX_MS))
-    const fault = isCalm ? faults[turn % faults.length]! : random.pick(faults)
     const before = performance.now()
+    const possible = before < restoresFrom ? withoutRestores : faults
+    const fault = isCalm ? faults[turn % faults.length]! : random.pick(possible)
     if (!(await fault.cause(context))) {
       if (performance.now() - before > SAID_FROM_MS) await untilServed(before)
       continue
