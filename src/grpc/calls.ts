@@ -29,16 +29,18 @@ const tooLarge = (bytes: number, most: number): CallEnd => ({
 })
 
 /**
- * Ends the call without reading the remaining request. An answer that has begun ends with trailers;
- * Node never stops sending on a stream that is closed before them.
+ * Ends the call without reading the remaining request. The stream is reset when its end is on the
+ * way: Node 22 drops a status that it has not sent yet, and an answer that has begun ends with
+ * trailers; Node never stops sending on a stream that is closed before them.
  */
 export function endCall(call: InterceptedCall, how: CallEnd): void {
   const stream = streamOf(call)
   const close = (): void => stream.close(constants.NGHTTP2_NO_ERROR)
+  const closeSoon = (): void => void setImmediate(close)
   const hasBegun = stream.headersSent
   call.sendStatus(how)
-  if (hasBegun) stream.once('wantTrailers', () => setImmediate(close))
-  else close()
+  if (hasBegun) stream.once('wantTrailers', closeSoon)
+  else closeSoon()
 }
 
 /** Ends a stream whose requests are larger than this. */
