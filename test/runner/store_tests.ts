@@ -46,6 +46,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
 
 /** Test files with a PostgreSQL server of their own; they run once, beside those on SQLite. */
 export const OWN_SERVER: Readonly<Record<string, string>> = {
+  'test/cluster/archive': 'a trial cluster, which has its own server and standby',
   'test/cluster/partner_move': 'a trial cluster, which has its own server and standby',
   'test/integration/postgres': 'one stack, whose server is killed',
   'test/integration/shard_recovery': 'two shards of a cluster',
