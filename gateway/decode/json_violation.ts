@@ -80,9 +80,13 @@ function textRule(text: string, frame: Frame | undefined): string | undefined {
 const pathOf = (frames: readonly Frame[]): readonly string[] =>
   frames.slice(0, JSON_DEPTH_MAX).map(({ at }) => String(at))
 
+/** One character of a text, written as an escape. */
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/g
+
+/** With each escape as a plain character, so that no name with a backslash is parsed (json.ts). */
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
+    JSON.parse(text.replaceAll(ESCAPE, '_'))
     return true
   } catch {
     return false

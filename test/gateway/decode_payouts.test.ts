@@ -115,6 +115,7 @@ t.test('create payout', async (t) => {
     'a key of 101': { ...payoutBody, metadata: { [chars(101)]: 'v' } },
     'a value of 501': { ...payoutBody, metadata: { k: chars(501) } },
     'a value that is no text': { ...payoutBody, metadata: { k: 1 } },
+    'a key with a backslash': { ...payoutBody, metadata: { 'a\\b': 'v' } },
     'a key called __proto__': JSON.stringify(payoutBody).replace(
       '{',
       '{"metadata":{"__proto__":"x"},',

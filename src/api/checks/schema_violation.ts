@@ -22,10 +22,10 @@ export function violationOf(errors: readonly ErrorObject[]): Violation {
 }
 
 /**
- * Whether a member may have this name. `__proto__` is not data in JavaScript, and after a single
- * backslash V8 13 (Node 24) misreads names.
+ * Whether a member may have this name. `__proto__` is not data in JavaScript, and after a name with
+ * a backslash V8 13 (Node 24) misreads others.
  */
-export const isAllowedName = (name: string): boolean => name !== '__proto__' && name !== '\\'
+export const isAllowedName = (name: string): boolean => name !== '__proto__' && !name.includes('\\')
 
 export const NAME_RULE = 'is not allowed as a name'
 
