@@ -3,6 +3,8 @@
  * one pay: `node .build/test/cluster/partner_move_figures.js PAYMENTS`.
  *
  * - The partner's payments are seed data: their books take the place of those of its shard.
+ * - Repeated payouts have no keys any more, which prevents a move. Here the other shard allows it,
+ *   which has no payouts of its own.
  */
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +37,9 @@ await writeSeedData({
   ...{ open: TIMES > 1 ? 0 : 40, times: TIMES, now: systemClock.now() },
 })
 say(`${payments} payments are written`)
-copyFileSync(join(seed, FILES.masterKey), join(dataDir, FILES.masterKey))
+// The audit reads the instructions of its payouts at the rail.
+for (const name of [FILES.masterKey, FILES.railDatabase, FILES.railKey])
+  copyFileSync(join(seed, name), join(dataDir, name))
 const cluster = await aTrialCluster({
   dataDir,
   onRefused: (why) => say(`refused: ${why}`),
@@ -56,6 +60,11 @@ await server.exec(`BEGIN;
   ALTER SCHEMA books_seed RENAME TO books_1;
   UPDATE books_2.meta SET value = (SELECT value FROM books_1.meta WHERE name = 'nonce_salt')
     WHERE name = 'nonce_salt';
+  INSERT INTO books_2.idempotency_ages SELECT * FROM books_1.idempotency_ages
+    ON CONFLICT DO NOTHING;
+  INSERT INTO books_2.idempotency_retention
+    SELECT * FROM books_1.idempotency_retention WHERE kind = 'payouts';
+  DELETE FROM books_1.idempotency_retention WHERE kind = 'payouts';
   UPDATE cluster.fingerprint_salt SET salt = (SELECT value FROM books_1.meta
     WHERE name = 'nonce_salt');
   UPDATE books_2.owner SET epoch = epoch + 1;
@@ -100,7 +109,7 @@ await eventually(
 say(`in place after ${Math.round((performance.now() - settledAt) / 1000)} s more`)
 for (const history of histories) await history.stop()
 if (values.audit === true) {
-  const { shards, union } = await auditShards({ url, dataDir: folder })
+  const { shards, union } = await auditShards({ url, dataDir })
   say(
     JSON.stringify({
       union,

@@ -133,6 +133,22 @@ async function crashedOnce(make: (rows: Connection) => Promise<boolean>): Promis
     if (!isNext) return steps
   }
 }
+/** Another partner's intent comes to the shard. */
+const foreignComes = (shard: string): Promise<void> =>
+  sql.exec(`INSERT INTO ${shard}.intent_users (first, prints, links)
+    SELECT max(first + length(prints) / 8), '\\x0102030405060708', '[["pi_foreign",0]]'
+    FROM ${shard}.intent_users`)
+const foreignGoes = (shard: string): Promise<void> =>
+  sql.exec(`DELETE FROM ${shard}.intent_users WHERE links LIKE '%pi_foreign%'`)
+const STEPS_MAX = 500
+/** @returns whether the steps end while others pay between each two */
+async function endsAmongOthers(shard: string, step: () => Promise<boolean>): Promise<boolean> {
+  for (let steps = 0; steps < STEPS_MAX; steps++) {
+    await foreignComes(shard)
+    if (!(await step())) return true
+  }
+  return false
+}
 const pass = (): Promise<number> => crashedOnce(async (rows) => copyStep(rows, await present()))
 
 async function moved(move: PartnerMove): Promise<unknown> {
@@ -151,6 +167,12 @@ t.test('payments are set apart while the shard has them', async (t) => {
   t.same(await rowsIn('books_2'), nothing)
   t.equal(await restOf(sql, THERE), OPEN)
   await assertClean(t)
+})
+
+t.test('a pass ends while others pay', async (t) => {
+  const isEnded = await endsAmongOthers('books_1', async () => copyStep(sql, await present()))
+  t.ok(isEnded)
+  await foreignGoes('books_1')
 })
 
 t.test('a row that is written again is not set apart', async (t) => {
@@ -177,13 +199,12 @@ t.test('a deleted row has no twin in the other shard', async (t) => {
 
 t.test('it moves with them, and rows are put in place', async (t) => {
   // What another partner has had since the last step stays.
-  await sql.exec(`INSERT INTO books_1.intent_users (first, prints, links) SELECT max(first) + 1000,
-    '\\x0102030405060708', '[["pi_foreign",0]]' FROM books_1.intent_users`)
+  await foreignComes('books_1')
   const foreign = (shard: string) =>
     sql.all(`SELECT 1 FROM ${shard}.intent_users WHERE links LIKE '%pi_foreign%'`)
   t.match(await moved(THERE), { kind: 'moved', payments: 2 * COUNT })
   t.same([(await foreign('books_1')).length, (await foreign('books_2')).length], [1, 0])
-  await sql.exec("DELETE FROM books_1.intent_users WHERE links LIKE '%pi_foreign%'")
+  await foreignGoes('books_1')
   t.same(await rowsIn('books_2'), everything)
   t.same(await rowsIn('books_1'), nothing)
   await assertClean(t)
@@ -204,7 +225,9 @@ t.test('it returns, and its rows are in place again', async (t) => {
   await pass()
   t.match(await moved(BACK), { kind: 'moved', payments: 2 * COUNT })
   await assertClean(t)
-  await crashedOnce(async (rows) => settleStep(rows, await present(), () => undefined))
+  const settle = async () => settleStep(sql, await present(), () => undefined)
+  t.ok(await endsAmongOthers('books_2', settle), 'it ends while others pay')
+  await foreignGoes('books_2')
   t.same(await rowsIn('books_1'), everything)
   t.same(await rowsIn('books_2'), nothing)
   await assertClean(t)

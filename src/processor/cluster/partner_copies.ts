@@ -2,8 +2,8 @@
  * Works on the large moves of partners out of this shard: sets their rows apart while they work,
  * requests the move when little is left, and puts the rows in place afterwards.
  *
- * Does not own: the steps (store/cluster/partner_copy, store/cluster/partner_settling), the move
- * (cluster/partner_move).
+ * Does not own: the steps (store/cluster/partner_copy, store/cluster/partner_settling), how much
+ * each takes (cluster/step_scale), the move (cluster/partner_move).
  *
  * - Only the owner of the shard that is left works, a step at a time, for half of the time. The
  *   next owner goes on from the last step.
@@ -19,6 +19,7 @@ import {
   Misfit,
   restOf,
   saveCopy,
+  tableOf,
   vacuum,
   type PartnerCopy,
 } from '../../store/cluster/partner_copy.js'
@@ -27,6 +28,7 @@ import { settleStep, undoCopy, undoStep } from '../../store/cluster/partner_sett
 import type { PartnerMoves } from '../../store/cluster/partner_moves.js'
 import type { MovedKey } from '../../store/cluster/partner_transfer.js'
 import type { Connection } from '../../store/postgres/connection.js'
+import { createStepScale } from './step_scale.js'
 
 const LOOK_EVERY_MS = SECOND
 const PAUSE_MIN_MS = 2
@@ -64,13 +66,18 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
   const rests = new Map<string, number>()
   /** Partners whose payments are known to the reports of rails. */
   const announced = new Set<string>()
+  const scale = createStepScale()
 
   /** @returns whether there is more to do without waiting for others */
   const step = async (rows: Connection, copy: PartnerCopy): Promise<boolean> => {
-    if (copy.phase === 'settling') return settle(rows, copy)
-    if (copy.phase === 'undoing') return undo(rows, copy)
     if (copy.phase === 'ready') return request(rows, copy)
-    if (await copyStep(rows, copy)) return true
+    const more = await measured(copy, (size) => {
+      if (copy.phase === 'settling') return settleStep(rows, copy, forget, size)
+      if (copy.phase === 'undoing') return undoStep(rows, copy, size)
+      return copyStep(rows, copy, size)
+    })
+    if (more) return true
+    if (copy.phase !== 'copying') return ended(copy)
     const { partner, from, to, payments } = copy
     await vacuum(rows, copy)
     const rest = await restOf(rows, copy)
@@ -113,25 +120,23 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
     announced.add(copy.partner)
   }
 
-  const settle = async (rows: Connection, copy: PartnerCopy): Promise<boolean> => {
-    const { partner, from, to } = copy
-    const more = await settleStep(rows, copy, forget)
-    if (!more) log.info({ partner, from, to }, 'what was set apart is in place')
-    if (!more) forgetProgress(partner)
-    return more
+  const measured = async <Result>(
+    copy: PartnerCopy,
+    run: (size: number) => Promise<Result>,
+  ): Promise<Result> => {
+    const size = scale.of(tableOf(copy))
+    const since = elapsed()
+    const result = await run(size)
+    scale.took(elapsed() - since)
+    return result
   }
 
-  const undo = async (rows: Connection, copy: PartnerCopy): Promise<boolean> => {
-    const { partner, from, to } = copy
-    const more = await undoStep(rows, copy)
-    if (!more) log.info({ partner, from, to }, 'what was set apart has gone back')
-    if (!more) forgetProgress(partner)
-    return more
-  }
-
-  const forgetProgress = (partner: string): void => {
+  const ended = ({ partner, from, to, phase }: PartnerCopy): boolean => {
+    if (phase === 'settling') log.info({ partner, from, to }, 'what was set apart is in place')
+    else log.info({ partner, from, to }, 'what was set apart has gone back')
     rests.delete(partner)
     announced.delete(partner)
+    return false
   }
 
   const workOn = async (rows: Connection, partner: string): Promise<void> => {

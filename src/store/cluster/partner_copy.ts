@@ -16,9 +16,10 @@ import { lastNumbers, madeTables, misfitOf } from './partner_copy_tables.js'
 import { renumbered, setApart, type Shifts } from './partner_copy_tables.js'
 import {
   FINGERPRINT,
+  FINGERPRINT_BYTES,
   inTenants,
   linksIn,
-  NO_FINGERPRINT,
+  linksPage,
   tenantsOf,
 } from './partner_fingerprints.js'
 import type { PartnerMove } from './partner_moves.js'
@@ -42,7 +43,10 @@ export interface PartnerCopy extends PartnerMove {
 
 export type Rows = Pick<Connection, 'all' | 'run' | 'exec'>
 
+/** A cursor after the move: later links of the shard that was left are of others. */
+export const LAST_LINKS = 'last links'
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+/** Rows of a step at scale 1. */
 const PAGE = 500
 /** Less than PostgreSQL's deadlock_timeout. */
 const LOCK_WITHIN_MS = 100
@@ -75,11 +79,12 @@ export async function copyOf(
 }
 
 /**
- * A step reads a page by index, whatever the statistics of tables that have just been filled. It
+ * A step reads a page by index, whatever the statistics of tables that have just been filled. Its
+ * subqueries are of values, each found by index: EXISTS could read all rows for a hash of them. It
  * waits for no disk: a crash that loses it loses its cursor too, and nothing that was later.
  */
 const BEGIN = `BEGIN; SET LOCAL lock_timeout = '${LOCK_WITHIN_MS}ms';
-  SET LOCAL synchronous_commit = off;
+  SET LOCAL synchronous_commit = off; SET LOCAL jit = off;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_mergejoin = off;
   SET LOCAL enable_hashjoin = off`
 
@@ -140,9 +145,17 @@ async function begin(rows: Rows, copy: PartnerCopy): Promise<void> {
 interface Step {
   /** A name for its cursor. */
   readonly name: string
-  /** Reads a page after `?1`; returns its last cursor as text and the rows. */
+  /** Takes a page after `?1`; returns its last cursor, its rows, and whether it ends the table. */
   readonly sql: string
 }
+
+/** What comes meanwhile is left to the next pass: a busy partner would never let this one end. */
+const pageEnd = (cursor: string, from: string, size: number): string =>
+  `SELECT ${cursor} AS last, count(*) AS rows, count(*) < ${size} AS ended FROM ${from}`
+/** As numbers have gaps, a page may have fewer. */
+const numbersEnd = (column: string, table: string): string =>
+  `SELECT max(${column})::text AS last, count(*) AS rows, NOT EXISTS (SELECT 1 FROM ONLY ${table}
+     WHERE ${column} > (SELECT max(${column}) FROM page)) AS ended FROM page`
 
 /** Whether a key is of the partner: by the entity that it stands for. */
 export const isKeyOf = (shard: string, partner: string, entity: string): string => `(
@@ -159,6 +172,7 @@ function plainStep(
   copy: PartnerCopy,
   table: 'intents' | 'payouts' | 'beneficiaries',
   tenant: string,
+  page: number,
 ): Step {
   const { from, partner } = copy
   const isPayment = table !== 'beneficiaries'
@@ -168,38 +182,38 @@ function plainStep(
   const moved = isPayment
     ? `, moved AS (INSERT INTO ${setApart(copy, 'moved_payments')} (id, partner)
         SELECT id, '${partner}' FROM gone
-        WHERE NOT EXISTS (SELECT 1 FROM ${from}.moved_payments AS m WHERE m.id = gone.id))`
+        WHERE (SELECT true FROM ${from}.moved_payments AS m WHERE m.id = gone.id) IS NULL)`
     : ''
   return {
     name: `${table} ${tenant}`,
     sql: `WITH page AS (SELECT id FROM ONLY ${from}.${table}
-        WHERE tenant = '${tenant}' AND id > ?1 ${ended} ORDER BY tenant, id LIMIT ${PAGE}
+        WHERE tenant = '${tenant}' AND id > ?1 ${ended} ORDER BY tenant, id LIMIT ${page}
         FOR UPDATE SKIP LOCKED),
       gone AS (DELETE FROM ONLY ${from}.${table} AS x USING page WHERE x.id = page.id
         RETURNING x.*),
       kept AS (INSERT INTO ${setApart(copy, table)} SELECT * FROM gone)
       ${moved}
-      SELECT max(id) AS last, count(*) AS rows FROM gone`,
+      ${pageEnd('max(id)', 'gone', page)}`,
   }
 }
 
-const usageStep = (copy: PartnerCopy, tenant: string): Step => ({
+const usageStep = (copy: PartnerCopy, tenant: string, page: number): Step => ({
   name: `limit_usage ${tenant}`,
   sql: `WITH page AS (SELECT key FROM ONLY ${copy.from}.limit_usage
       WHERE key > ?1 AND key >= '["${tenant}",' AND key < '["${tenant}"-'
-      ORDER BY key LIMIT ${PAGE} FOR UPDATE SKIP LOCKED),
+      ORDER BY key LIMIT ${page} FOR UPDATE SKIP LOCKED),
     gone AS (DELETE FROM ONLY ${copy.from}.limit_usage AS x USING page WHERE x.key = page.key
       RETURNING x.*),
     kept AS (INSERT INTO ${setApart(copy, 'limit_usage')} SELECT * FROM gone)
-    SELECT max(key) AS last, count(*) AS rows FROM gone`,
+    ${pageEnd('max(key)', 'gone', page)}`,
 })
 
-const entriesStep = (copy: PartnerCopy, tenant: string): Step => ({
+const entriesStep = (copy: PartnerCopy, tenant: string, page: number): Step => ({
   name: `ledger_entries ${tenant}`,
   sql: `WITH page AS (SELECT DISTINCT posting FROM (SELECT posting
         FROM ONLY ${copy.from}.ledger_entries
         WHERE tenant = '${tenant}' AND posting > ${NUMBER} ORDER BY tenant, posting, line
-        LIMIT ${PAGE}) AS lines),
+        LIMIT ${page}) AS lines),
     gone AS (DELETE FROM ONLY ${copy.from}.ledger_entries AS x USING page
       WHERE x.posting = page.posting RETURNING x.*),
     kept AS (INSERT INTO ${setApart(copy, 'ledger_entries')} SELECT * FROM gone),
@@ -207,20 +221,20 @@ const entriesStep = (copy: PartnerCopy, tenant: string): Step => ({
         amount, balance, plan, entity, at, posted_as)
       SELECT posting + ${copy.shifts.posting}, line, account, tenant, amount, balance, plan, entity,
         at, coalesce(posted_as, posting) FROM gone)
-    SELECT max(posting)::text AS last, count(*) AS rows FROM gone`,
+    ${pageEnd('max(posting)::text', 'gone', page)}`,
 })
 
 /** Only events whose deliveries have ended: their outcomes never change. */
-const eventsStep = (copy: PartnerCopy, tenant: string): Step => {
+const eventsStep = (copy: PartnerCopy, tenant: string, page: number): Step => {
   const columns = `id, tenant, sequence, type, entity, created_at, body, request_id, cause,
     traceparent`
   const { position } = copy.shifts
   return {
     name: `events ${tenant}`,
     sql: `WITH page AS (SELECT position FROM ONLY ${copy.from}.events AS e
-        WHERE tenant = '${tenant}' AND sequence > ${NUMBER} AND EXISTS (
-          SELECT 1 FROM ONLY ${copy.from}.event_outcomes AS o WHERE o.position = e.position)
-        ORDER BY tenant, sequence LIMIT ${PAGE}),
+        WHERE tenant = '${tenant}' AND sequence > ${NUMBER} AND (
+          SELECT true FROM ONLY ${copy.from}.event_outcomes AS o WHERE o.position = e.position)
+        ORDER BY tenant, sequence LIMIT ${page}),
       gone AS (DELETE FROM ONLY ${copy.from}.events AS x USING page
         WHERE x.position = page.position RETURNING x.*),
       outcomes AS (DELETE FROM ONLY ${copy.from}.event_outcomes AS x USING page
@@ -231,15 +245,17 @@ const eventsStep = (copy: PartnerCopy, tenant: string): Step => {
         SELECT position + ${position}, ${columns} FROM gone),
       twin_outcomes AS (INSERT INTO ${renumbered(copy, 'event_outcomes')} (position, settled_at)
         SELECT position + ${position}, settled_at FROM outcomes)
-      SELECT max(sequence)::text AS last, count(*) AS rows FROM gone`,
+      ${pageEnd('max(sequence)::text', 'gone', page)}`,
   }
 }
 
-/** The fingerprints of a page are one row. */
-const keysStep = (copy: PartnerCopy): Step => ({
+/** A deleted key writes the row of its fingerprint again. */
+const FINGERPRINTS_PER_ROW = 500
+
+const keysStep = (copy: PartnerCopy, page: number): Step => ({
   name: 'idempotency',
   sql: `WITH page AS (SELECT sequence FROM ONLY ${copy.from}.idempotency
-      WHERE sequence > ${NUMBER} AND sequence < ${PAGE} + (SELECT min(sequence)
+      WHERE sequence > ${NUMBER} AND sequence < ${page} + (SELECT min(sequence)
         FROM ONLY ${copy.from}.idempotency WHERE sequence > ${NUMBER})),
     gone AS (DELETE FROM ONLY ${copy.from}.idempotency AS x USING page
       WHERE x.sequence = page.sequence AND ${isKeyOf(copy.from, copy.partner, 'x.entity')}
@@ -249,48 +265,57 @@ const keysStep = (copy: PartnerCopy): Step => ({
         response)
       SELECT sequence + ${copy.shifts.key}, key, request_hash, entity, response FROM gone),
     prints AS (INSERT INTO ${renumbered(copy, 'idempotency_prints')} (first, prints)
-      SELECT min(n) + ${copy.shifts.key},
-        string_agg(coalesce(${FINGERPRINT}, ${NO_FINGERPRINT}), ''::bytea ORDER BY n)
-      FROM generate_series((SELECT min(sequence) FROM gone), (SELECT max(sequence) FROM gone)) AS n
-        LEFT JOIN gone ON gone.sequence = n HAVING count(*) > 0)
-    SELECT max(sequence)::text AS last, count(*) AS rows FROM page`,
+      SELECT min(sequence) + ${copy.shifts.key},
+        string_agg(decode(repeat('00', ${FINGERPRINT_BYTES} * others::integer), 'hex')
+          || ${FINGERPRINT}, ''::bytea ORDER BY sequence)
+      FROM (SELECT sequence, key, part,
+          sequence - 1 - lag(sequence, 1, sequence - 1) OVER (PARTITION BY part ORDER BY sequence)
+            AS others
+        FROM (SELECT sequence, key, sequence / ${FINGERPRINTS_PER_ROW} AS part FROM gone) AS parted
+      ) AS own GROUP BY part)
+    ${numbersEnd('sequence', `${copy.from}.idempotency`)}`,
 })
 
-const linksStep = (copy: PartnerCopy): Step => {
-  const isOwn = (id: string): string => `EXISTS (SELECT 1 FROM ${copy.from}.intents AS i
-    WHERE i.id = ${id} AND i.tenant ${inTenants(copy.partner)})`
+const linksStep = (copy: PartnerCopy, page: number): Step => {
+  const isOwn = (id: string): string =>
+    `(SELECT tenant FROM ${copy.from}.intents AS i WHERE i.id = ${id}) ${inTenants(copy.partner)}`
   const rows = linksIn(copy.from, copy.shifts.intent, 'r.first IN (SELECT first FROM page)', isOwn)
   return {
     name: 'intent_users',
-    sql: `WITH page AS (SELECT first FROM ${copy.from}.intent_users
-        WHERE first > ${NUMBER} ORDER BY first LIMIT ${PAGE}),
+    sql: `WITH page AS (${linksPage(copy.from, NUMBER, page)}),
       twins AS (INSERT INTO ${renumbered(copy, 'intent_users')} (first, prints, links) ${rows})
-      SELECT max(first)::text AS last, count(*) AS rows FROM page`,
+      ${numbersEnd('first', `${copy.from}.intent_users`)}`,
   }
 }
 
-const stepsOf = (copy: PartnerCopy): readonly Step[] => [
+const stepsOf = (copy: PartnerCopy, page: number): readonly Step[] => [
   ...tenantsOf(copy.partner).flatMap((tenant) => [
     ...(['intents', 'payouts', 'beneficiaries'] as const).map((table) =>
-      plainStep(copy, table, tenant),
+      plainStep(copy, table, tenant, page),
     ),
-    ...[usageStep(copy, tenant), entriesStep(copy, tenant), eventsStep(copy, tenant)],
+    usageStep(copy, tenant, page),
+    ...[entriesStep(copy, tenant, page), eventsStep(copy, tenant, page)],
   ]),
-  ...[keysStep(copy), linksStep(copy)],
+  ...[keysStep(copy, page), linksStep(copy, page)],
 ]
 
 /** These are read from the start in each pass: rows that were open may have ended. */
 const isRepeated = (name: string): boolean =>
   !/^(ledger_entries|idempotency|intent_users)/.test(name)
 
+/** What the next step takes from. */
+export const tableOf = ({ partner, phase, cursors }: PartnerCopy): string =>
+  [partner, phase, ...POSITIONS.map((name) => cursors[name])].join()
+const POSITIONS = ['step', 'emptied', 'dropped'] as const
+
 /** One step. @returns false at the end of a pass over all tables */
-export async function copyStep(rows: Rows, copy: PartnerCopy): Promise<boolean> {
+export async function copyStep(rows: Rows, copy: PartnerCopy, scale = 1): Promise<boolean> {
   if (copy.begunAt === null) {
     await begin(rows, copy)
     return true
   }
   const at = Number(copy.cursors['step'] ?? 0)
-  const step = stepsOf(copy)[at]
+  const step = stepsOf(copy, Math.ceil(PAGE * scale))[at]
   if (step === undefined) {
     const kept = Object.entries(copy.cursors).filter(
       ([name]) => name !== 'step' && !isRepeated(name),
@@ -300,13 +325,16 @@ export async function copyStep(rows: Rows, copy: PartnerCopy): Promise<boolean> 
   }
   await inStep(rows, async () => {
     const cursor = copy.cursors[step.name] ?? ''
-    const [done] = await rows.all<{ last: string | null; rows: number }>(step.sql, [cursor])
-    const { last, rows: count } = done!
+    const [done] = await rows.all<{ last: string | null; rows: number; ended: boolean }>(step.sql, [
+      cursor,
+    ])
+    const { last, rows: count, ended } = done!
     const isPayments = /^(intents|payouts) /.test(step.name)
     await saveCopy(rows, copy, {
       cursors: {
         ...copy.cursors,
-        ...(last === null ? { step: String(at + 1) } : { [step.name]: last }),
+        ...(last === null ? {} : { [step.name]: last }),
+        ...(ended ? { step: String(at + 1) } : {}),
       },
       payments: copy.payments + (isPayments ? count : 0),
     })

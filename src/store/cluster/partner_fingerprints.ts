@@ -116,29 +116,39 @@ export const linksIn = (
     WHERE ${rows}) AS linked
   GROUP BY first HAVING bool_or(own)`
 
+/** SQL: rows of links after a number, one or as many as have about `links` of them. */
+export const linksPage = (shard: string, after: string | number, links: number): string =>
+  `SELECT first FROM ${shard}.intent_users WHERE first > ${after} AND first < ${links} + (
+     SELECT min(first) FROM ${shard}.intent_users WHERE first > ${after})`
+
+/** SQL: its rows with a `first` of the other table, found before each is read in its parts. */
+const rowsIn = (table: string, firsts: string): string => `WITH r AS MATERIALIZED (
+  SELECT * FROM ${table} WHERE first IN (SELECT DISTINCT first FROM ${firsts}))`
+
 /** Makes the links of `numbers` (number, and first of its row) name no intent, in one shard. */
 const clearLinks = (shard: string, numbers: string): string => `
+  ${rowsIn(`${shard}.intent_users`, numbers)}
   UPDATE ${shard}.intent_users AS u SET prints = kept.prints, links = kept.links FROM (
     SELECT r.first, json_agg(CASE WHEN m.number IS NULL THEN l.link ELSE ${NO_LINK} END
         ORDER BY l.ordinal)::text AS links,
       string_agg(CASE WHEN m.number IS NULL THEN ${fingerprintAt('r.prints', 'l.ordinal - 1')}
         ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY l.ordinal) AS prints
-    FROM ${shard}.intent_users AS r
-      CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY AS l (link, ordinal)
+    FROM r CROSS JOIN LATERAL json_array_elements(r.links::json) WITH ORDINALITY
+        AS l (link, ordinal)
       LEFT JOIN ${numbers} AS m ON m.number = r.first + l.ordinal - 1
-    WHERE r.first IN (SELECT first FROM ${numbers}) GROUP BY r.first) AS kept
+    GROUP BY r.first) AS kept
   WHERE u.first = kept.first`
 
 /** Makes the fingerprints of `keys` (sequence, and first of its row) zeros, in one shard. */
 const clearKeys = (shard: string, keys: string): string => `
+  ${rowsIn(`${shard}.idempotency_prints`, keys)}
   UPDATE ${shard}.idempotency_prints AS p SET prints = kept.prints FROM (
     SELECT r.first, string_agg(CASE WHEN k.sequence IS NULL
         THEN ${fingerprintAt('r.prints', 'n')} ELSE ${NO_FINGERPRINT} END,
       ''::bytea ORDER BY n) AS prints
-    FROM ${shard}.idempotency_prints AS r
-      CROSS JOIN generate_series(0, length(r.prints) / ${FINGERPRINT_BYTES} - 1) AS n
+    FROM r CROSS JOIN generate_series(0, length(r.prints) / ${FINGERPRINT_BYTES} - 1) AS n
       LEFT JOIN ${keys} AS k ON k.sequence = r.first + n
-    WHERE r.first IN (SELECT first FROM ${keys}) GROUP BY r.first) AS kept
+    GROUP BY r.first) AS kept
   WHERE p.first = kept.first`
 
 /** SQL: the row of the fingerprint of a key, by its sequence. */

@@ -9,7 +9,7 @@
  *   reads again what another one has read.
  */
 import { crashPoint } from '../../base/crash_point.js'
-import { inStep, NOW, saveCopy, type PartnerCopy, type Rows } from './partner_copy.js'
+import { inStep, LAST_LINKS, NOW, saveCopy, type PartnerCopy, type Rows } from './partner_copy.js'
 import {
   dropsOf,
   NUMBERED,
@@ -19,12 +19,13 @@ import {
   setApart,
   withoutTwinTriggers,
 } from './partner_copy_tables.js'
-import { forgetKeys, forgetLinks, leftBy, rowOf } from './partner_fingerprints.js'
+import { forgetKeys, forgetLinks, leftBy, linksPage, rowOf } from './partner_fingerprints.js'
 import type { MovedKey } from './partner_transfer.js'
 
+/** A step has so many at scale 1. */
 const PAGES_PER_STEP = 48
 const BLOCK_BYTES = 8_192
-/** Keys, and rows of links. */
+/** Keys, and links. */
 const FORGOTTEN_PER_STEP = 500
 /** The rows of a step are joined once each. */
 const JOIN_BY_HASH = 'SET LOCAL enable_hashjoin = on; ANALYZE forgotten'
@@ -39,6 +40,7 @@ async function putBack(
   rows: Rows,
   copy: PartnerCopy,
   tables: readonly Emptied[],
+  scale: number,
 ): Promise<boolean> {
   const at = Number(copy.cursors['emptied'] ?? 0)
   const table = tables[at]
@@ -53,7 +55,7 @@ async function putBack(
       const { page: _, ...cursors } = copy.cursors
       return saveCopy(rows, copy, { cursors: { ...cursors, emptied: String(at + 1) } })
     }
-    const to = from + PAGES_PER_STEP
+    const to = from + Math.ceil(PAGES_PER_STEP * scale)
     await rows.exec(`WITH gone AS (DELETE FROM ${table.name}
         WHERE ctid >= '(${from},0)' AND ctid < '(${to},0)' RETURNING *)
       INSERT INTO ${table.into} SELECT * FROM gone`)
@@ -68,20 +70,21 @@ export async function settleStep(
   rows: Rows,
   copy: PartnerCopy,
   forget: (keys: readonly MovedKey[]) => void,
+  scale = 1,
 ): Promise<boolean> {
   const { from, to } = copy
-  const more = await putBack(rows, copy, [
+  const apart = [
     ...PLAIN.map((table) => ({ name: setApart(copy, table), into: `${to}.${table}` })),
     ...[...NUMBERED, ...OF_TARGET].map((table) => ({
       ...{ name: renumbered(copy, table), into: `${to}.${table}` },
     })),
     { name: setApart(copy, 'moved_payments'), into: `${from}.moved_payments` },
-  ])
-  if (more) return true
+  ]
+  if (await putBack(rows, copy, apart, scale)) return true
   const isForgotten = copy.cursors['dropped'] !== undefined
   if (!isForgotten) {
-    if (await forgetSomeKeys(rows, copy, forget)) return true
-    if (await forgetSomeLinks(rows, copy)) return true
+    if (await forgetSomeKeys(rows, copy, forget, scale)) return true
+    if (await forgetSomeLinks(rows, copy, scale)) return true
   }
   return dropStep(rows, copy, dropsOf(copy, to), async () => {
     await rows.run(`DELETE FROM ${from}.meta WHERE name = ?`, [leftBy(copy.partner)])
@@ -114,12 +117,13 @@ async function forgetSomeKeys(
   rows: Rows,
   copy: PartnerCopy,
   forget: (keys: readonly MovedKey[]) => void,
+  scale: number,
 ): Promise<boolean> {
   const after = Number(copy.cursors['forgotten keys'] ?? 0)
   return inStep(rows, async () => {
     await rows.exec(`CREATE TEMP TABLE forgotten ON COMMIT DROP AS
       SELECT sequence, key, ${rowOf(copy.from)} AS first FROM ${setApart(copy, 'idempotency')}
-      WHERE sequence > ${after} ORDER BY sequence LIMIT ${FORGOTTEN_PER_STEP}`)
+      WHERE sequence > ${after} ORDER BY sequence LIMIT ${Math.ceil(FORGOTTEN_PER_STEP * scale)}`)
     await rows.exec(JOIN_BY_HASH)
     const keys = await rows.all<MovedKey>('SELECT sequence, key FROM forgotten ORDER BY sequence')
     const last = keys.at(-1)?.sequence
@@ -131,22 +135,23 @@ async function forgetSomeKeys(
   })
 }
 
-async function forgetSomeLinks(rows: Rows, copy: PartnerCopy): Promise<boolean> {
+async function forgetSomeLinks(rows: Rows, copy: PartnerCopy, scale: number): Promise<boolean> {
   const { from, partner, cursors } = copy
   const after = Number(cursors['forgotten links'] ?? 0)
+  // A move of an earlier version has not kept it.
+  const until = cursors[LAST_LINKS] ?? String(Number.MAX_SAFE_INTEGER)
+  const page = linksPage(from, after, Math.ceil(FORGOTTEN_PER_STEP * scale))
   return inStep(rows, async () => {
-    const page = `SELECT first, links FROM ${from}.intent_users
-      WHERE first > ${after} ORDER BY first LIMIT ${FORGOTTEN_PER_STEP}`
     const [found] = await rows.all<{ last: number | null }>(
-      `SELECT max(first) AS last FROM (${page}) AS page`,
+      `SELECT max(first) AS last FROM (${page}) AS page WHERE first <= ${until}`,
     )
     const last = found?.last ?? null
     if (last === null) return false
     await rows.exec(`CREATE TEMP TABLE forgotten ON COMMIT DROP AS
-      SELECT page.first + l.ordinal - 1 AS number, page.first FROM (${page}) AS page,
-        json_array_elements(page.links::json) WITH ORDINALITY AS l (link, ordinal)
-      WHERE EXISTS (SELECT 1 FROM ${from}.moved_payments AS m
-        WHERE m.id = l.link ->> 0 AND m.partner = '${partner}')`)
+      SELECT u.first + l.ordinal - 1 AS number, u.first FROM ${from}.intent_users AS u,
+        json_array_elements(u.links::json) WITH ORDINALITY AS l (link, ordinal)
+      WHERE u.first > ${after} AND u.first <= ${last} AND '${partner}' = (
+        SELECT m.partner FROM ${from}.moved_payments AS m WHERE m.id = l.link ->> 0)`)
     await rows.exec(JOIN_BY_HASH)
     await forgetLinks(rows, from, 'forgotten')
     await saveCopy(rows, copy, { cursors: { ...cursors, 'forgotten links': String(last) } })
@@ -170,7 +175,7 @@ export const undoCopy = (rows: Rows, copy: PartnerCopy, cause: string): Promise<
   })
 
 /** A step back from a move that was given up. @returns whether there is more to do */
-export async function undoStep(rows: Rows, copy: PartnerCopy): Promise<boolean> {
+export async function undoStep(rows: Rows, copy: PartnerCopy, scale = 1): Promise<boolean> {
   const { from } = copy
   const hasTables = copy.begunAt !== null
   if (hasTables) {
@@ -179,7 +184,7 @@ export async function undoStep(rows: Rows, copy: PartnerCopy): Promise<boolean> 
     const apart = [...PLAIN, ...NUMBERED].map((table) => ({
       ...{ name: setApart(copy, table), into: `${from}.${table}` },
     }))
-    if (await putBack(rows, copy, apart)) return true
+    if (await putBack(rows, copy, apart, scale)) return true
   }
   return dropStep(rows, copy, hasTables ? dropsOf(copy, from) : [], () => {
     crashPoint('partner_copy.undone')

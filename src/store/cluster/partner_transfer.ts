@@ -22,7 +22,7 @@
 import { NONCE_WINDOW_MS } from '../../base/constants.js'
 import { crashPoint } from '../../base/crash_point.js'
 import type { Connection } from '../postgres/connection.js'
-import { copyOf, NOW, type PartnerCopy } from './partner_copy.js'
+import { copyOf, LAST_LINKS, NOW, type PartnerCopy } from './partner_copy.js'
 import {
   attached,
   isCounterOf,
@@ -178,8 +178,8 @@ async function attach(connection: Connection, copy: PartnerCopy): Promise<void> 
     SET LOCAL lock_timeout = '${LOCKS_WITHIN}'; ${attached(copy)}`)
   await connection.run(`INSERT INTO ${from}.meta (name, value) VALUES (?, '')`, [leftBy(partner)])
   await connection.run(
-    `UPDATE cluster.partner_copies SET phase = 'settling', cursors = '{}' WHERE partner = ?`,
-    [partner],
+    `UPDATE cluster.partner_copies SET phase = 'settling', cursors = ? WHERE partner = ?`,
+    [JSON.stringify({ [LAST_LINKS]: copy.cursors['intent_users'] ?? '0' }), partner],
   )
 }
 /** Erasures are dated by the clock of a processor. */
@@ -385,8 +385,8 @@ const setApartBy = (copy: PartnerCopy): SetApart => ({
   lastKey: Number(copy.cursors['idempotency'] ?? 0),
   lastLinks: Number(copy.cursors['intent_users'] ?? 0),
   shift: copy.shifts.intent,
-  has: (id) => `(EXISTS (SELECT 1 FROM ${setApart(copy, 'intents')} AS apart WHERE apart.id = ${id})
-    OR EXISTS (SELECT 1 FROM ${setApart(copy, 'payouts')} AS apart WHERE apart.id = ${id}))`,
+  has: (id) => `((SELECT true FROM ${setApart(copy, 'intents')} AS apart WHERE apart.id = ${id})
+    OR (SELECT true FROM ${setApart(copy, 'payouts')} AS apart WHERE apart.id = ${id}))`,
 })
 
 /** SQL: subjects of the operators' actions on payments that are set apart. */
