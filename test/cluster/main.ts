@@ -27,10 +27,11 @@ import { everyOutcome, startPayers } from '../workload/payers.js'
 import { prepareClockSteps } from './clock_steps.js'
 import type { CheckedClient } from '../workload/checked_client.js'
 import { startEventReader } from './event_reader.js'
-import { chosen, everyFault, type FaultContext } from './faults.js'
+import { chosen, everyFault, type Fault, type FaultContext } from './faults.js'
 import { checkCluster } from './final_checks.js'
 import { createGate } from './gate.js'
 import { createIntents, startHistory, type History } from './histories.js'
+import { createPosts, deadEndpointOf } from './posts.js'
 import { createPacketFilter, enterNamespaces, leaveNamespaces } from './packet_filter.js'
 import { createProxies, type Partitions } from './partitions.js'
 import { inSeconds, createFaultTable } from './fault_table.js'
@@ -120,6 +121,10 @@ const tenants = await Promise.all(
     return { name, connections, receiver, payers }
   }),
 )
+const posts = createPosts(tenants.map(({ receiver }) => receiver))
+const deadEndpoints = await Promise.all(
+  tenants.map(({ connections }) => deadEndpointOf(connections[0]!)),
+)
 const histories = tenants.flatMap(({ name, connections }, tenant) =>
   Array.from({ length: CLIENTS }, (_, client) =>
     startHistory(`${name} ${client}`, connections, randomOf(tenant * CLIENTS + client + 1)),
@@ -202,12 +207,14 @@ async function injectFaults() {
     ...{ startClient, restore },
   }
   const caused = createFaultTable()
+  let last: Fault | undefined
   const until = performance.now() + seconds * 1_000
   // The partners of a restored shard do not move any more.
   const withoutRestores = faults.filter(({ kind }) => kind !== 'restore')
   const restoresFrom = withoutRestores.length === 0 ? 0 : until - seconds * 1_000 * RESTORES_SHARE
   for (let turn = 0; isCalm ? turn < times * faults.length : performance.now() < until; turn++) {
     await systemPause(isCalm ? CALM_MAX_MS : random.int(CALM_MAX_MS))
+    if (last !== undefined) caused.posted(last, posts.takeRepeated())
     const before = performance.now()
     const possible = before < restoresFrom ? withoutRestores : faults
     const fault = isCalm ? faults[turn % faults.length]! : random.pick(possible)
@@ -219,6 +226,7 @@ async function injectFaults() {
     const after = performance.now()
     const pause = Math.max(...readProbes.map((probe) => probe.longestPause(before, after)))
     caused.add(fault, pause)
+    last = fault
     print(`  ${inSeconds(after - before)} s, pause ${inSeconds(pause)} s  ${fault.name}`)
   }
   return caused
@@ -256,6 +264,7 @@ async function report(): Promise<void> {
     readers: eventReaders,
     others,
   }
+  for (const remove of deadEndpoints) await remove()
   const checks = await checkCluster(load, { url: cluster.trial.postgres.url, dataDir })
   const takeOvers = lines.filter((line) => TAKE_OVER.test(line)).length
   await Promise.all(tenants.map(({ receiver }) => receiver.close()))
@@ -271,6 +280,12 @@ async function report(): Promise<void> {
       `${inSeconds(pauses.at(-1)).trim()} s`,
   )
   print(`histories: ${[...eventReaders, ...others].map((each) => each.checked()).join(', ')}`)
+  const afterwards = posts.takeRepeated()
+  const { events, posts: posted } = posts.total()
+  print(
+    `webhooks: ${posted} posts of ${events} events to healthy endpoints, ${afterwards} of them ` +
+      'again after the last fault',
+  )
   const { shards, union, acknowledged, lost, doubled, gaps } = checks
   for (const { shard, clean, report: text } of shards) {
     print(`${shard}: ${clean ? (text.trim().split('\n').at(-1) ?? '') : text}`)
