@@ -1,5 +1,6 @@
 /**
- * The tables that a commit writes, and their rows in memory.
+ * The tables that a commit writes, and their rows in memory. Those of operators are in
+ * operator_tables.
  *
  * Does not own: the schema (schema/*.sql), the SQL of a commit (commit_view, postgres/commit), the
  * rows' contents (processor).
@@ -8,6 +9,7 @@
  *   rounded.
  */
 import type { TenantId } from '../base/ids.js'
+import { OPERATOR_TABLES } from './operator_tables.js'
 
 export type ColumnType = 'text' | 'integer' | 'int64' | 'json'
 
@@ -308,170 +310,7 @@ export const TABLES = {
       settlement: 'text',
     },
   },
-  masterKeys: {
-    name: 'master_keys',
-    key: ['kid'],
-    nullable: ['sealing_since', 'emptied_at'],
-    columns: { kid: 'text', sealing_since: 'integer', emptied_at: 'integer' },
-  },
-  lastingKeys: {
-    name: 'lasting_keys',
-    key: ['id'],
-    columns: { id: 'text', sealed: 'text' },
-  },
-  acceptedLosses: {
-    name: 'accepted_losses',
-    key: ['kind', 'id'],
-    columns: { kind: 'text', id: 'text', at: 'integer' },
-  },
-  recoveries: {
-    name: 'recoveries',
-    key: ['number'],
-    nullable: ['released_at', 'statement', 'loss', 'position_from', 'position_to'],
-    columns: {
-      number: 'integer',
-      entered_at: 'integer',
-      cause: 'text',
-      released_at: 'integer',
-      statement: 'text',
-      loss: 'json',
-      position_from: 'integer',
-      position_to: 'integer',
-      stops: 'text',
-    },
-  },
-  orphans: {
-    name: 'orphan_executions',
-    key: ['instruction'],
-    nullable: [
-      'environment',
-      'purpose',
-      'destination',
-      'account_last4',
-      'reference',
-      'matched_to',
-      'resolved_at',
-    ],
-    columns: {
-      instruction: 'text',
-      recovery: 'integer',
-      environment: 'text',
-      purpose: 'text',
-      destination: 'text',
-      account_last4: 'text',
-      amount: 'int64',
-      currency: 'text',
-      reference: 'text',
-      transaction_id: 'text',
-      executed_at: 'integer',
-      status: 'text',
-      matched_to: 'text',
-      resolved_at: 'integer',
-      state: 'text',
-    },
-  },
-  callers: {
-    name: 'callers',
-    key: ['name'],
-    nullable: ['partners', 'certificate', 'revoked_at'],
-    columns: {
-      name: 'text',
-      kind: 'text',
-      roles: 'json',
-      partners: 'json',
-      certificate: 'text',
-      tokens: 'json',
-      created_at: 'integer',
-      revoked_at: 'integer',
-    },
-  },
-  approvalRequests: {
-    name: 'approval_requests',
-    key: ['id'],
-    nullable: ['currency', 'amount', 'decided_by', 'decision_reason', 'decided_at'],
-    columns: {
-      id: 'text',
-      operation: 'text',
-      arguments: 'text',
-      subject: 'text',
-      currency: 'text',
-      amount: 'int64',
-      requested_by: 'text',
-      reason: 'text',
-      requested_at: 'integer',
-      expires_at: 'integer',
-      status: 'text',
-      decided_by: 'text',
-      decision_reason: 'text',
-      decided_at: 'integer',
-    },
-  },
-  archives: {
-    name: 'archives',
-    key: ['id'],
-    columns: { id: 'text', path: 'text', created_at: 'integer' },
-  },
-  archivedPayments: {
-    name: 'archived_payments',
-    key: ['id'],
-    columns: { id: 'text', digest: 'text' },
-  },
-  userErasures: {
-    name: 'user_erasures',
-    key: ['id'],
-    fixed: ['tenant', 'last_intent', 'requested_at'],
-    nullable: ['waiting', 'ended_at'],
-    columns: {
-      id: 'text',
-      tenant: 'text',
-      user_id: 'text',
-      last_intent: 'integer',
-      payments: 'integer',
-      waiting: 'integer',
-      requested_at: 'integer',
-      ended_at: 'integer',
-    },
-  },
-  requestActions: {
-    name: 'request_actions',
-    key: ['request_id', 'action', 'entity'],
-    columns: {
-      request_id: 'text',
-      action: 'text',
-      entity: 'text',
-      tenant: 'text',
-      at: 'integer',
-    },
-  },
-  appliedSettings: {
-    name: 'applied_settings',
-    columns: {
-      version: 'integer',
-      kind: 'text',
-      key: 'text',
-      value: 'text',
-      set_at: 'integer',
-      actor: 'text',
-      applied_at: 'integer',
-    },
-  },
-  operatorLog: {
-    name: 'operator_log',
-    nullable: ['evidence', 'request_id', 'tenant', 'currency', 'amount', 'approval'],
-    columns: {
-      at: 'integer',
-      actor: 'text',
-      reason: 'text',
-      action: 'text',
-      subject: 'text',
-      evidence: 'text',
-      request_id: 'text',
-      tenant: 'text',
-      currency: 'text',
-      amount: 'int64',
-      approval: 'text',
-    },
-  },
+  ...OPERATOR_TABLES,
 } as const satisfies Record<string, Table>
 
 export type TableName = keyof typeof TABLES

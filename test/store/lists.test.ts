@@ -22,11 +22,10 @@ import {
   heldPayoutsStatement,
   intentScanEndStatement,
   intentsStatement,
-  movementsOfStatement,
   movedPostingStatement,
-  movementsStatement,
   payoutsStatement,
 } from '../../src/store/lists.js'
+import { movementsOfStatement, movementsStatement } from '../../src/store/rail_movements.js'
 import { instant } from '../../src/base/clock.js'
 import {
   eventAgesStatement,

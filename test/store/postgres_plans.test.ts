@@ -18,9 +18,9 @@ import {
   intentScanEndStatement,
   intentsStatement,
   movedPostingStatement,
-  movementsStatement,
   payoutsStatement,
 } from '../../src/store/lists.js'
+import { movementsStatement } from '../../src/store/rail_movements.js'
 import { eventAgesStatement } from '../../src/store/retention.js'
 import { unsubmittedStatement } from '../../src/store/orphans.js'
 import { textArray } from '../../src/store/postgres/arrays.js'

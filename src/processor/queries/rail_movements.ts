@@ -7,7 +7,7 @@ import type { Movement } from '../../../protos/types/causeway/operator/v1/Moveme
 import { INSTRUCTIONS_REQUESTED_MAX } from '../../base/constants.js'
 import { toWire } from '../../money/money.js'
 import { SANDBOX_RAIL } from '../../rails/rail.js'
-import type { MovementPosition, RailMovement } from '../../store/lists.js'
+import type { MovementPosition, RailMovement } from '../../store/rail_movements.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 
