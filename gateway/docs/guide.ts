@@ -57,7 +57,8 @@ const client = (name: string, title: string, file: string): Outline => ({
 })
 
 const OUTLINE: readonly Outline[] = [
-  ...['first-request', 'signing', 'payments', 'mobile', 'payouts', 'webhooks', 'errors'].map(guide),
+  ...['first-request', 'signing', 'payments', 'mobile', 'payouts'].map(guide),
+  ...['webhooks', 'webhook-receivers', 'deliveries', 'errors'].map(guide),
   ...['units', 'operations', 'sandbox', 'going-live', 'compatibility'].map(guide),
   client('node', 'Node and TypeScript', NODE_FILE),
   client('python', 'Python', PYTHON_FILE),

@@ -50,8 +50,8 @@ const PYTHON = { command: 'python3', args: ['-B', '-'] }
 
 /** Each reads its program from standard input. */
 const RECEIVERS = [
-  { name: 'node', page: 'gateway/guide/webhooks.md', ...NODE },
-  { name: 'python', page: 'gateway/guide/webhooks.md', ...PYTHON },
+  { name: 'node', page: 'gateway/guide/webhook-receivers.md', ...NODE },
+  { name: 'python', page: 'gateway/guide/webhook-receivers.md', ...PYTHON },
   { name: 'node client', page: 'src/client/README.md', ...NODE },
   { name: 'python client', page: 'src/client/python/README.md', ...PYTHON },
 ] as const
