@@ -61,7 +61,8 @@ test-node: build ## run the tests under another version of Node: make test-node 
 
 check: build lint ## check types, lint, formatting, house rules, generated files of the contract
 	@$(PRETTIER) --check .
-	@node .build/test/house_rules.test.js >.build/house_rules.tap || { grep -A30 'not ok' .build/house_rules.tap; exit 1; }
+	@node .build/test/house_rules/files.test.js >.build/files.tap || { grep -A30 'not ok' .build/files.tap; exit 1; }
+	@node .build/test/house_rules/imports.test.js >.build/imports.tap || { grep -A30 'not ok' .build/imports.tap; exit 1; }
 	@node .build/test/contract/current.test.js >.build/contract.tap || { grep -A30 'not ok' .build/contract.tap; exit 1; }
 
 lint: $(INSTALLED) $(TYPES) ## run the linter only

@@ -1,4 +1,4 @@
-// What the linter asks for beyond the compiler. House rules about files and imports are in test/house_rules.test.ts.
+// What the linter asks for beyond the compiler. House rules about files and imports are in test/house_rules.
 import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 

@@ -15,7 +15,7 @@ const STARTERS = /\/test\/(?:gateway\/scarce_connections|fuzz\/gateway)\.test\.j
 const NAMES_ONLY = [
   /\/src\/supervisor\/child_variables\.js$/,
   /\/test\/(?:runner|deploy)\/[\w.]+\.js$/,
-  /\/test\/house_rules\.test\.js$/,
+  /\/test\/house_rules\/\w+\.test\.js$/,
 ]
 
 const known = new Map<string, boolean>()

@@ -1,17 +1,24 @@
 /**
- * Rules about the layout of the code.
+ * Rules about imports: of modules, of the folders inside them, of drivers.
  *
- * Owns: rules about files, imports and adapters. Does not own: what the compiler, the linter and
- * the formatter check.
- *
- * - Every rule has a sample that breaks it, so a rule that matches nothing fails.
+ * Does not own: the text of files (files.test).
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../src/base/project_root.js'
+import { projectRoot } from '../../src/base/project_root.js'
+import {
+  checkRules,
+  file,
+  files,
+  importedBy,
+  importsOf,
+  isSource,
+  linesWhere,
+  type File,
+  type Rule,
+} from './rules.js'
 
-const WIDTH_MAX = 100
 const BASE = 'src/base'
 const GRPC = 'src/grpc'
 const PROCESS = 'src/process'
@@ -176,52 +183,6 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   xstate: ['actors/'],
 }
 
-/** The client stands alone, so it has defaults of its own for what callers may pass in. */
-const CLIENT_SOURCES = ['connection', 'request', 'webhook_signing', 'webhooks'].map(
-  (name) => `src/client/${name}.ts`,
-)
-
-/** Time, randomness and the environment, each with the files that may read it. */
-const SOURCES: readonly (readonly [pattern: RegExp, adapters: readonly string[]])[] = [
-  [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts', ...CLIENT_SOURCES]],
-  [/\bMath\.random\b/, ['src/base/random.ts', ...CLIENT_SOURCES]],
-  [/\bprocess\.env\b/, ['src/base/settings_reader.ts', 'src/supervisor/environment.ts']],
-]
-
-/** Spelled in two parts because this file is checked too. */
-const MARKS = new RegExp(
-  ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'].map((mark) => `\\b${mark}\\b`).join('|') +
-    ['@ts-' + 'ignore', 'eslint-' + 'disable'].map((mark) => `|${mark}`).join('') +
-    ['parse' + 'Float\\('].map((mark) => `|\\b${mark}`).join(''),
-)
-
-interface File {
-  /** From the project's root. */
-  readonly path: string
-  readonly text: string
-}
-type Rule = (file: File) => readonly string[]
-
-const isSource = (path: string): boolean => !path.startsWith('test/')
-const linesWhere = ({ text }: File, breaks: (line: string) => boolean): string[] =>
-  text.split('\n').flatMap((line, i) => (breaks(line) ? [`line ${i + 1}: ${line.trim()}`] : []))
-
-/** Imports are exempt: prettier does not wrap a single name. */
-const narrow: Rule = (file) =>
-  linesWhere(file, (line) => line.length > WIDTH_MAX && !/^import .* from '.*'$/.test(line))
-
-const unmarked: Rule = (file) => linesWhere(file, (line) => MARKS.test(line))
-
-const introduced: Rule = ({ path, text }) =>
-  isSource(path) && !text.startsWith('/**') ? ['it does not open with a header'] : []
-
-const takesItsSources: Rule = (file) =>
-  isSource(file.path)
-    ? SOURCES.flatMap(([pattern, adapters]) =>
-        adapters.includes(file.path) ? [] : linesWhere(file, (line) => pattern.test(line)),
-      )
-    : []
-
 const inwards: Rule = ({ path, text }) => {
   const module = moduleOf(path)
   if (!isSource(path) || module === undefined) return []
@@ -230,19 +191,12 @@ const inwards: Rule = ({ path, text }) => {
     .map((target) => `${module} may not import ${target}`)
 }
 
-/** Its imports of our own files. */
-const importedBy = ({ path, text }: File): string[] =>
-  importsOf(text)
-    .filter((name) => name.startsWith('.'))
-    .map((name) => normalize(join(dirname(path), name)).replace(/\.js$/, '.ts'))
-
 const upwards: Rule = ({ path, text }) => {
   const from = rankOf(path)
   if (!isSource(path) || from === undefined) return []
   if (from.rank === -1) return [`${from.folder} has no rank in ${from.area}`]
-  return importsOf(text)
-    .filter((name) => name.startsWith('.'))
-    .map((name) => rankOf(normalize(join(dirname(path), name))))
+  return importedBy({ path, text })
+    .map(rankOf)
     .filter((to) => to !== undefined && to.area === from.area && to.folder !== from.folder)
     .filter((to) => to!.rank >= from.rank)
     .map((to) => `${from.area}: ${from.folder} may not import ${to!.folder}`)
@@ -298,66 +252,15 @@ function moduleOf(path: string): string | undefined {
     .sort((one, other) => other.length - one.length)[0]
 }
 
-function importsOf(text: string): string[] {
-  const named = [...text.matchAll(/^(?:import|export|\})[^'\n]* from '([^']+)'/gm)]
-  const bare = [...text.matchAll(/^import '([^']+)'/gm)]
-  const late = [...text.matchAll(/\bimport\('([^']+)'\)/g)]
-  return [...named, ...bare, ...late].map(([, name = '']) => name)
-}
+t.strictSame(
+  files
+    .filter(({ path }) => isSource(path) && moduleOf(path) === undefined)
+    .map(({ path }) => path),
+  [],
+  'every source file is in a module',
+)
 
-interface Sample {
-  readonly breaks: readonly File[]
-  readonly keeps: readonly File[]
-}
-
-const file = (path: string, ...lines: string[]): File => ({ path, text: lines.join('\n') })
-
-const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
-  'lines are at most 100 columns wide': {
-    rule: narrow,
-    sample: {
-      breaks: [file('src/a.ts', `const a = '${'x'.repeat(100)}'`)],
-      keeps: [
-        file('src/a.ts', 'x'.repeat(100)),
-        file('src/a.ts', `import { A } from '${'x'.repeat(100)}'`),
-      ],
-    },
-  },
-  'no open task and no suppressed warning is in the code': {
-    rule: unmarked,
-    sample: {
-      breaks: [
-        file('src/a.ts', '// TO' + 'DO later'),
-        file('src/a.ts', '// eslint-' + 'disable-next-line'),
-        file('test/a.ts', '// @ts-' + 'ignore'),
-        file('src/a.ts', 'const amount = parse' + 'Float(text)'),
-      ],
-      keeps: [file('src/a.ts', '// what is left to the reader')],
-    },
-  },
-  'a source file opens with a header': {
-    rule: introduced,
-    sample: {
-      breaks: [file('src/a.ts', "import { a } from './b.js'")],
-      keeps: [file('src/a.ts', '/** Owns a. */'), file('test/a.test.ts', "import t from 'tap'")],
-    },
-  },
-  'time, randomness and the environment are arguments': {
-    rule: takesItsSources,
-    sample: {
-      breaks: [
-        file('src/store/a.ts', 'const now = Date.now()'),
-        file('gateway/a.ts', 'const now = new Date()'),
-        file('actors/a.ts', 'const jitter = Math.random()'),
-        file('src/base/clock.ts', 'const port = process.env'),
-      ],
-      keeps: [
-        file('src/base/clock.ts', 'const now = Date.now()'),
-        file('src/store/a.ts', 'const at = new Date(given)'),
-        file('test/a.test.ts', 'const now = Date.now()'),
-      ],
-    },
-  },
+checkRules(t, {
   'imports follow the module graph': {
     rule: inwards,
     sample: {
@@ -431,32 +334,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
     },
   },
-}
-
-const files = ['src', 'actors', 'gateway', 'test'].flatMap((folder) =>
-  readdirSync(join(projectRoot(), folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(folder, name))
-    .map((path) => ({ path, text: readFileSync(join(projectRoot(), path), 'utf8') })),
-)
-
-t.ok(files.length > 50, 'there are files to look at')
-t.strictSame(
-  files
-    .filter(({ path }) => isSource(path) && moduleOf(path) === undefined)
-    .map(({ path }) => path),
-  [],
-  'every source file is in a module',
-)
-
-for (const [name, { rule, sample }] of Object.entries(RULES)) {
-  t.test(name, async (t) => {
-    for (const broken of sample.breaks) t.not(rule(broken).length, 0, `found: ${broken.text}`)
-    for (const kept of sample.keeps) t.strictSame(rule(kept), [], `kept: ${kept.text}`)
-    const faults = files.flatMap((one) => rule(one).map((fault) => `${one.path}: ${fault}`))
-    t.strictSame(faults, [])
-  })
-}
+})
 
 t.test('no files import each other in a circle', async (t) => {
   const circle = [
@@ -514,26 +392,6 @@ function labelOf(target: string): string {
   const path = target.replace(/^src\//, '').replace(/\.ts$/, '')
   return path.startsWith('store/') ? path : (path.split('/')[0] ?? '')
 }
-
-t.test('migrations are numbered from 1 without a gap or a repetition', async (t) => {
-  const files = ['src', 'actors'].flatMap((area) =>
-    readdirSync(join(projectRoot(), area), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.sql'))
-      .map((path) => join(area, path)),
-  )
-  const folders = new Set(files.map((path) => dirname(path)))
-  t.ok(folders.size >= 5)
-  for (const folder of folders) {
-    const numbers = files
-      .filter((path) => dirname(path) === folder)
-      .map((path) => Number(basename(path).slice(0, 4)))
-    t.same(
-      numbers.sort((one, other) => one - other),
-      numbers.map((_, n) => n + 1),
-      folder,
-    )
-  }
-})
 
 t.test('the tables of the guides have every module and every folder', async (t) => {
   const modules = readdirSync(join(projectRoot(), 'src'), { withFileTypes: true })
