@@ -17,12 +17,6 @@ export interface Caps {
   readonly perMonth: bigint
 }
 
-export const VIETNAM_CAPS: Omit<Caps, 'minimum'> = {
-  perTransaction: 5_000_000n,
-  perDay: 10_000_000n,
-  perMonth: 25_000_000n,
-}
-
 /** Keys of the day and month counters of a payment. */
 export interface LimitKeys {
   readonly day: string

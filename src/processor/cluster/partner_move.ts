@@ -51,7 +51,7 @@ export interface PartnerMoves {
   /** Resolves when no move is under way. */
   stop(): Promise<void>
   /** Runs it at once, or after the move that is under way. */
-  whenFree(run: () => void): void
+  whenFree(work: () => void): void
 }
 
 export interface PartnerMovesDependencies {
@@ -257,9 +257,9 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
       stopped.abort()
       return running
     },
-    whenFree: (given) => {
-      if (waiting === null) given()
-      else waiting.push(given)
+    whenFree: (work) => {
+      if (waiting === null) work()
+      else waiting.push(work)
     },
   }
 }

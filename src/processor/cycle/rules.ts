@@ -2,7 +2,7 @@
 import { SECOND } from '../../base/clock.js'
 import type { Settings } from '../../base/settings.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
-import { VIETNAM_CAPS, type Caps } from '../../limits/usage.js'
+import type { Caps } from '../../limits/usage.js'
 import type { Corridor } from '../../qr/corridor.js'
 import { createRailTable, sandboxRail, type RailTable } from '../../rails/rail_table.js'
 
@@ -74,6 +74,12 @@ function capsOf(given: Settings): Rules['caps'] {
       perDay: satang(given.TH_LIMIT_DAY_THB),
       perMonth: satang(given.TH_LIMIT_MONTH_THB),
     },
-    vn_vietqr: { ...VIETNAM_CAPS, minimum: BigInt(given.VN_MINIMUM_VND) },
+    // The limits are set by law.
+    vn_vietqr: {
+      minimum: BigInt(given.VN_MINIMUM_VND),
+      perTransaction: 5_000_000n,
+      perDay: 10_000_000n,
+      perMonth: 25_000_000n,
+    },
   }
 }
