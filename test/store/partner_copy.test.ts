@@ -151,9 +151,13 @@ async function endsAmongOthers(shard: string, step: () => Promise<boolean>): Pro
 }
 const pass = (): Promise<number> => crashedOnce(async (rows) => copyStep(rows, await present()))
 
-async function moved(move: PartnerMove): Promise<unknown> {
+async function moved(
+  move: PartnerMove,
+  whenReady = (): Promise<void> => Promise.resolve(),
+): Promise<unknown> {
   await vacuum(sql, await present())
   await makeReady(sql, await present())
+  await whenReady()
   if (!(await cluster.requestPartnerMove(move, BY))) throw new Error('refused')
   await beginTransfer(sql, move)
   return transferPartner(sql, move)
@@ -202,7 +206,14 @@ t.test('it moves with them, and rows are put in place', async (t) => {
   await foreignComes('books_1')
   const foreign = (shard: string) =>
     sql.all(`SELECT 1 FROM ${shard}.intent_users WHERE links LIKE '%pi_foreign%'`)
-  t.match(await moved(THERE), { kind: 'moved', payments: 2 * COUNT })
+  const whileVacuumed = async (): Promise<void> => {
+    const vacuum = await connectTo('books_2')
+    await vacuum.exec('BEGIN; LOCK TABLE "demo new events" IN SHARE UPDATE EXCLUSIVE MODE')
+    t.match(await beginTransfer(sql, THERE), 'lock timeout', 'it waits before the shards are held')
+    await vacuum.close()
+  }
+  const end = await moved(THERE, whileVacuumed)
+  t.match(end, { kind: 'moved', payments: 2 * COUNT })
   t.same([(await foreign('books_1')).length, (await foreign('books_2')).length], [1, 0])
   await foreignGoes('books_1')
   t.same(await rowsIn('books_2'), everything)

@@ -139,15 +139,20 @@ export const lockedForMove = (copy: PartnerMove): string => {
     IN ACCESS EXCLUSIVE MODE`
 }
 
-/** SQL: no vacuum has the tables of the shards. Readers and writers do not wait. */
-export const lockedForChange = ({ from, to }: PartnerMove): string =>
-  `LOCK TABLE ${[from, to]
-    .flatMap((shard) =>
-      [...PLAIN, ...NUMBERED, ...OF_TARGET, 'moved_payments'].map(
-        (table) => `ONLY ${shard}.${table}`,
-      ),
-    )
-    .join(', ')} IN SHARE UPDATE EXCLUSIVE MODE`
+const tablesOf = (copy: PartnerMove): readonly string[] => [
+  ...[...PLAIN, ...NUMBERED, 'moved_payments'].map((table) => setApart(copy, table)),
+  ...[...NUMBERED, ...OF_TARGET].map((table) => renumbered(copy, table)),
+]
+
+/** SQL: no vacuum has the tables of the move and the shards. Readers and writers do not wait. */
+export function lockedForChange(copy: PartnerMove): string {
+  const changed = [...PLAIN, ...NUMBERED, ...OF_TARGET, 'moved_payments']
+  const ofShards = [copy.from, copy.to].flatMap((shard) =>
+    changed.map((table) => `${shard}.${table}`),
+  )
+  const locked = [...ofShards, ...tablesOf(copy)].map((table) => `ONLY ${table}`)
+  return `LOCK TABLE ${locked.join(', ')} IN SHARE UPDATE EXCLUSIVE MODE`
+}
 
 /** SQL: the deletes of an undone copy leave the twins, which are dropped as a whole. */
 export const withoutTwinTriggers = (copy: PartnerMove): string =>
@@ -161,14 +166,10 @@ export const withoutTwinTriggers = (copy: PartnerMove): string =>
  * @param shard the one that has the partner
  */
 export function dropsOf(copy: PartnerMove, shard: string): readonly string[] {
-  const tables = [
-    ...[...PLAIN, ...NUMBERED, 'moved_payments'].map((table) => setApart(copy, table)),
-    ...[...NUMBERED, ...OF_TARGET].map((table) => renumbered(copy, table)),
-  ]
   const functions = [...PLAIN.map((table) => `${table} touched`), 'events gone', 'keys gone']
   return [
     ...PLAIN.map((table) => dropTouchTrigger(copy, shard, table)),
-    ...tables.map((table) => `DROP TABLE ${table}`),
+    ...tablesOf(copy).map((table) => `DROP TABLE ${table}`),
     ...functions.map((name) => `DROP FUNCTION ${setApart(copy, name)}()`),
   ]
 }
