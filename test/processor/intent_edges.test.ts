@@ -344,107 +344,37 @@ t.test('a listed rate shows its setting and whether it is too old to be used', a
 
 t.test('each deadline includes its last millisecond', async (t) => {
   const world = await createWorld(t)
-  const confirm = (lifecycle: Lifecycle): Promise<unknown> => lifecycle.confirm()
-  const paidBefore = async (lifecycle: Lifecycle): Promise<void> =>
-    authorized(await lifecycle.another())
+  type Step = (lifecycle: Lifecycle) => Promise<unknown>
+  const scan: Step = (lifecycle) => lifecycle.scan()
+  const confirm: Step = (lifecycle) => lifecycle.confirm()
+  const cancel: Step = (lifecycle) => lifecycle.cancel()
+  const remint: Step = (lifecycle) => lifecycle.remint()
+  const refund: Step = (lifecycle) => lifecycle.refund()
+  const created: Step = (lifecycle) => lifecycle.get()
+  const scannedLate: Step = async (lifecycle) => {
+    world.clock.pass(INTENT_TTL - MINUTE)
+    await scanned(lifecycle)
+  }
+  const paidBefore: Step = async (lifecycle) => authorized(await lifecycle.another())
+  const scannedThenPaid: Step = async (lifecycle) => {
+    await scanned(lifecycle)
+    await paidBefore(lifecycle)
+  }
 
-  const EDGES: readonly {
-    readonly name: string
-    readonly given: (lifecycle: Lifecycle) => Promise<unknown>
-    /** Milliseconds until the deadline. */
-    readonly ends: number
-    readonly request: (lifecycle: Lifecycle) => Promise<unknown>
-    readonly before: string
-    readonly after: string
-  }[] = [
-    {
-      name: 'a quote',
-      given: scanned,
-      ends: QUOTE_TTL,
-      request: confirm,
-      before: 'ok',
-      after: 'quote_expired',
-    },
-    {
-      name: 'an intent, to scan',
-      given: (lifecycle) => lifecycle.get(),
-      ends: INTENT_TTL,
-      request: (lifecycle) => lifecycle.scan(),
-      before: 'ok',
-      after: 'payment_intent_not_scannable',
-    },
-    {
-      name: 'an intent, to confirm',
-      given: async (lifecycle) => {
-        world.clock.pass(INTENT_TTL - MINUTE)
-        await scanned(lifecycle)
-      },
-      ends: MINUTE,
-      request: confirm,
-      before: 'ok',
-      after: 'payment_intent_not_confirmable',
-    },
-    {
-      name: 'an intent, to cancel',
-      given: scanned,
-      ends: INTENT_TTL,
-      request: (lifecycle) => lifecycle.cancel(),
-      before: 'ok',
-      after: 'payment_intent_not_cancelable',
-    },
-    {
-      name: 'an intent, to re-mint',
-      given: (lifecycle) => lifecycle.remint(),
-      ends: INTENT_TTL,
-      request: (lifecycle) => lifecycle.remint(),
-      before: 'ok',
-      after: 'payment_intent_terminal',
-    },
-    {
-      name: 'an intent, to its timer',
-      given: scanned,
-      ends: INTENT_TTL,
-      request: stateAfterTimer,
-      before: 'created',
-      after: 'expired',
-    },
-    {
-      name: 'a submission',
-      given: waiting,
-      ends: MINUTE,
-      request: stateAfterTimer,
-      before: 'authorized',
-      after: 'failed',
-    },
-    {
-      name: 'a duplicate, at its scan',
-      given: paidBefore,
-      ends: MINUTE,
-      request: (lifecycle) => lifecycle.scan(),
-      before: 'duplicate_scan',
-      after: 'ok',
-    },
-    {
-      name: 'a duplicate, at its confirmation',
-      given: async (lifecycle) => {
-        await scanned(lifecycle)
-        await paidBefore(lifecycle)
-      },
-      ends: MINUTE,
-      request: confirm,
-      before: 'duplicate_scan',
-      after: 'ok',
-    },
-    {
-      name: 'a refund',
-      given: captured,
-      ends: 90 * DAY,
-      request: (lifecycle) => lifecycle.refund(),
-      before: 'ok',
-      after: 'payment_intent_not_refundable',
-    },
+  /** What was done, until the deadline in ms, the request, its answer before and after it. */
+  const EDGES: readonly (readonly [string, Step, number, Step, string, string])[] = [
+    ['a quote', scanned, QUOTE_TTL, confirm, 'ok', 'quote_expired'],
+    ['to scan', created, INTENT_TTL, scan, 'ok', 'payment_intent_not_scannable'],
+    ['to confirm', scannedLate, MINUTE, confirm, 'ok', 'payment_intent_not_confirmable'],
+    ['to cancel', scanned, INTENT_TTL, cancel, 'ok', 'payment_intent_not_cancelable'],
+    ['to re-mint', remint, INTENT_TTL, remint, 'ok', 'payment_intent_terminal'],
+    ['its timer', scanned, INTENT_TTL, stateAfterTimer, 'created', 'expired'],
+    ['a submission', waiting, MINUTE, stateAfterTimer, 'authorized', 'failed'],
+    ['a duplicate, at its scan', paidBefore, MINUTE, scan, 'duplicate_scan', 'ok'],
+    ['a duplicate, at its confirm', scannedThenPaid, MINUTE, confirm, 'duplicate_scan', 'ok'],
+    ['a refund', captured, 90 * DAY, refund, 'ok', 'payment_intent_not_refundable'],
   ]
-  for (const { name, given, ends, request, before, after } of EDGES) {
+  for (const [name, given, ends, request, before, after] of EDGES) {
     for (const [off, wanted] of [
       [-1, before],
       [0, after],
