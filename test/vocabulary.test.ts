@@ -34,6 +34,8 @@ const BROKEN: readonly TextFile[] = [
   file('protos/a.proto', '// Answers what is asked at the desk.'),
   file('src/a.ts', 'const { wakeAt } = context'),
   file('src/a.ts', 'const intent = context as IntentContext'),
+  file('src/a.ts', 'export interface Page {'),
+  file('gateway/a.ts', 'type Stream = ClientDuplexStream'),
 ]
 const KEPT: readonly TextFile[] = [
   file('src/store/row_cache.ts'),
@@ -47,6 +49,8 @@ const KEPT: readonly TextFile[] = [
   file('src/a.ts', 'return given === null ? { at: null, ended: null } : of(given)'),
   file('src/a.ts', "const rule = 'it restarts in place' // in its place"),
   file('src/store/sqlite/schema/0001_a.sql', 'prints BLOB'),
+  file('src/client/pagination.ts', 'export interface Page<Item> {'),
+  file('src/a.ts', 'interface LinkStream {'),
 ]
 
 t.test('a retired word is found', async (t) => {

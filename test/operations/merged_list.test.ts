@@ -1,6 +1,10 @@
 /** Lists of several shards, merged page by page. */
 import t from 'tap'
-import { mergedPage, type Page, type PageSource } from '../../src/operations/calls/merged_list.js'
+import {
+  mergedPage,
+  type ListPage,
+  type PageSource,
+} from '../../src/operations/calls/merged_list.js'
 
 interface Entry {
   readonly at: string
@@ -17,7 +21,7 @@ const shardOf =
   (entries: readonly Entry[], size: number): PageSource =>
   (cursor) => {
     const start = cursor === undefined ? 0 : Number(cursor)
-    const data = entries.slice(start, start + size) as unknown as Page['data']
+    const data = entries.slice(start, start + size) as unknown as ListPage['data']
     const end = start + size
     return Promise.resolve(end < entries.length ? { data, next_cursor: String(end) } : { data })
   }

@@ -136,6 +136,18 @@ const OF_PLACEMENTS = [
   'test/store/cluster.test.ts',
   'test/support/served_shard.ts',
 ]
+/**
+ * Types with these bare names had up to seven meanings. Each has one now, in this file; all others
+ * say which stream or call they are.
+ */
+const BARE_TYPES: Readonly<Record<string, string>> = {
+  Call: '',
+  Stream: '',
+  Command: 'src/processor/cycle/command.ts',
+  Page: 'src/client/pagination.ts',
+}
+const DECLARED_TYPE = /^(?:export )?(?:interface|type|class) (\w+)/gm
+
 /** What a line says beside its names: comments and texts. */
 const NOT_NAMES = /\/\/.*|\/?\*.*|'[^']*'|"[^"]*"|`[^`]*`/g
 
@@ -187,7 +199,7 @@ export function retiredIn(file: TextFile): readonly string[] {
   const inText = file.text
     .split('\n')
     .flatMap((line, i) => inLine(line, isCode).map((found) => `line ${i + 1}: ${found}`))
-  const inCode = isCode ? placesIn(file) : []
+  const inCode = isCode ? [...placesIn(file), ...bareTypesIn(file)] : []
   const isCommented = isCode || file.path.endsWith('.proto')
   const inComments = isCommented ? fragmentsIn(file) : []
   return [...inPath(file.path), ...inText, ...inCode, ...inComments, ...storedMembersIn(file)]
@@ -209,6 +221,14 @@ function fragmentsIn({ path, text }: TextFile): string[] {
     ...found(noSubject, 'a sentence with a subject: "The roles of an operator."'),
     ...found(TELEGRAM, 'a sentence: "Null means that …"'),
   ]
+}
+
+function bareTypesIn({ path, text }: TextFile): string[] {
+  if (path.startsWith('test/')) return []
+  return [...text.matchAll(DECLARED_TYPE)]
+    .map(([, name = '']) => name)
+    .filter((name) => Object.hasOwn(BARE_TYPES, name) && BARE_TYPES[name] !== path)
+    .map((name) => `${name}: a name that says which one`)
 }
 
 function placesIn({ path, text }: TextFile): string[] {

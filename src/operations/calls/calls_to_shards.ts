@@ -19,7 +19,7 @@ import {
   type Shards,
 } from './calls.js'
 import { CommandFault } from './command_fault.js'
-import { mergedPage, type ListOrder, type Page, type PageSource } from './merged_list.js'
+import { mergedPage, type ListOrder, type ListPage, type PageSource } from './merged_list.js'
 import { policyOf, type Message } from './shard_policies.js'
 import { MISSING_SHARDS } from './shards.js'
 
@@ -164,7 +164,7 @@ async function listed(
       async (at) => {
         const page = await answerOrNull(call, at === undefined ? own : { ...own, cursor: at })
         if (page === null) silent.add(shard)
-        return page as Page | null
+        return page as ListPage | null
       },
     ]),
   )

@@ -12,7 +12,7 @@ import { CommandFault } from './command_fault.js'
 
 type Entry = Readonly<Record<string, unknown>>
 
-export interface Page {
+export interface ListPage {
   readonly data: readonly Entry[]
   readonly next_cursor?: string
 }
@@ -23,7 +23,7 @@ export interface ListOrder {
 }
 
 /** One shard's list. @returns null when the shard does not answer */
-export type PageSource = (cursor: string | undefined) => Promise<Page | null>
+export type PageSource = (cursor: string | undefined) => Promise<ListPage | null>
 
 /** Where a shard's list continues. Null at its end. */
 type Position = { readonly page?: string; readonly after?: string } | null
@@ -32,7 +32,7 @@ type Positions = Readonly<Record<string, Position>>
 interface Arrived {
   readonly shard: string
   readonly position: NonNullable<Position>
-  readonly page: Page
+  readonly page: ListPage
   /** Index of the next entry. */
   at: number
 }
@@ -41,7 +41,7 @@ export async function mergedPage(
   sources: ReadonlyMap<string, PageSource>,
   order: ListOrder,
   cursor: string | undefined,
-): Promise<Page> {
+): Promise<ListPage> {
   let positions = cursor === undefined ? {} : positionsIn(cursor)
   for (;;) {
     const arrived = await pagesAt(sources, positions)
