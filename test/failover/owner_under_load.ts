@@ -1,6 +1,6 @@
 /** An owner of books that commits batches of one intent each until its store fails. */
 import { createLog } from '../../src/base/log.js'
-import { instant, systemPause } from '../../src/base/clock.js'
+import { instant } from '../../src/base/clock.js'
 import type { SchemaOptions } from '../../src/store/postgres/owned_schema.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import type { Store } from '../../src/store/store.js'
@@ -32,13 +32,8 @@ export function openOwner(
   holder: string,
   more: Partial<SchemaOptions> = {},
 ): Promise<Store> {
-  const { elapsed, hurried } = hurriedClock()
-  return hurried(() =>
-    openPostgresStore({
-      ...{ url, shard: 'books_1', holder, elapsed, pause: systemPause, log },
-      ...more,
-    }),
-  )
+  const { hurried, ...clock } = hurriedClock()
+  return hurried(() => openPostgresStore({ url, shard: 'books_1', holder, log, ...clock, ...more }))
 }
 
 export function loadUntilFailure(store: Store, name: string): OwnerUnderLoad {

@@ -1,20 +1,20 @@
-/** The rules by which a candidate takes over a shard of a cluster. */
+/** The rules by which a candidate takes over a lease. */
 import t from 'tap'
 import { LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.js'
 import {
   createLeaseWatch,
   RESTART_WITHIN_MS,
-  type SeenShard,
-} from '../../src/store/cluster/lease_watch.js'
+  type SeenLease,
+} from '../../src/store/postgres/lease_watch.js'
 
-const OWNED: SeenShard = {
+const OWNED: SeenLease = {
   ...{ shard: 'books_1', epoch: 3, holder: 'one', beat: 7, session: 9 },
-  ...{ isConnected: true, moveTo: null, booksVersion: 1 },
+  ...{ isConnected: true, moveTo: null },
 }
-const RELEASED: SeenShard = { ...OWNED, holder: '', isConnected: false }
+const RELEASED: SeenLease = { ...OWNED, holder: '', isConnected: false }
 
 /** Looks at the shard at a time in milliseconds. */
-function watching(isSpare = false): (at: number, seen: SeenShard) => boolean {
+function watching(isSpare = false): (at: number, seen: SeenLease) => boolean {
   let now = 0
   const watch = createLeaseWatch({ name: 'two', holder: 'two@here', isSpare }, () => now)
   return (at, seen) => {

@@ -6,11 +6,11 @@ import { Deposed, type Wanted } from '../../src/store/store.js'
 import type { Connection } from '../../src/store/postgres/connection.js'
 import { COMMIT_FUNCTION, commitValues } from '../../src/store/postgres/commit.js'
 import { FENCED } from '../../src/store/postgres/commit_function.js'
-import { acquireLease, HEARTBEAT_MS, takeOver } from '../../src/store/postgres/lease.js'
+import { HEARTBEAT_MS, takeOver } from '../../src/store/postgres/lease.js'
+import { acquireLease } from '../../src/store/postgres/lease_wait.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
-import { hurriedClock } from '../support/hurried_clock.js'
 import { anIntent, batchOf } from './commit_rows.js'
 import {
   server,
@@ -303,11 +303,15 @@ t.test('a take-over is repeated when the owner sends a heartbeat during it', asy
       return connection.all(sql, parameters)
     },
   }
-  const clock = hurriedClock()
-  const options = { holder: 'two', elapsed: clock.elapsed, pause: shortPause, log }
-  const taken = await clock.hurried(() =>
-    acquireLease({ ...options, connection: disturbed, background }),
-  )
+  let now = 0
+  /** Time passes only between looks: the owner sends no further heartbeat before the second try. */
+  const pause = async (ms: number): Promise<void> => {
+    if (ms > HEARTBEAT_MS) return longPause(ms)
+    now += ms
+  }
+  const taken = await acquireLease({
+    ...{ connection: disturbed, background, holder: 'two', elapsed: () => now, pause, log },
+  })
   t.equal(takeOvers, 2)
   t.match(taken, { epoch: 2, lastBatch: 0 })
   await t.rejects(first.store.barrier(), Deposed)

@@ -45,11 +45,10 @@ export async function opened(
   shard: string,
   { holder = 'one', isHurried = false, pause = longPause, ...given }: Opening = {},
 ): Promise<{ store: Store; failure: () => Error | undefined }> {
-  const clock = hurriedClock()
-  const elapsed = given.elapsed ?? clock.elapsed
+  const { hurried, ...clock } = hurriedClock(pause)
   const open = (): Promise<Store> =>
-    openPostgresStore({ url: server.url, shard, holder, elapsed, pause, log })
-  const store = await (isHurried ? clock.hurried(open) : open())
+    openPostgresStore({ url: server.url, shard, holder, log, ...clock, ...given })
+  const store = await (isHurried ? hurried(open) : open())
   let failure: Error | undefined
   store.onFailure((error) => (failure = error))
   t.teardown(() => store.close().catch(() => undefined))

@@ -1,24 +1,40 @@
-/** A monotonic clock that can run ahead, so that each reading passes the timeout of a lease. */
+/**
+ * The time of a candidate that runs ahead: its pauses between two looks pass at once, by its clock
+ * as long as they are. So an owner without a heartbeat for some milliseconds counts as silent for
+ * the timeout of a lease.
+ *
+ * - Only of a candidate: an owner in this time would send a heartbeat at each of its looks, and
+ *   judge each answer late. So the first take-over ends it, known by its bound.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { systemPause, type Pause } from '../../src/base/clock.js'
+import { LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.js'
 
 export interface HurriedClock {
   readonly elapsed: () => number
-  /** Runs ahead until the work is done. */
+  readonly pause: Pause
+  /** Runs ahead until the first take-over of this work. */
   hurried<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-const STEP_MS = 5_000
-
-export function hurriedClock(): HurriedClock {
+/** @param pause of the bounds, and while it does not run ahead */
+export function hurriedClock(pause: Pause = systemPause): HurriedClock {
   let skipped = 0
-  let step = 0
+  let isHurried = false
   return {
-    elapsed: () => performance.now() + (skipped += step),
+    elapsed: () => performance.now() + skipped,
+    pause: async (ms, signal) => {
+      if (ms >= LEASE_TIMEOUT_MS) isHurried = false
+      if (!isHurried) return pause(ms, signal)
+      skipped += ms
+      return setImmediate()
+    },
     hurried: async (work) => {
-      step = STEP_MS
+      isHurried = true
       try {
         return await work()
       } finally {
-        step = 0
+        isHurried = false
       }
     },
   }

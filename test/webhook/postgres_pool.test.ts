@@ -19,13 +19,13 @@ const EXIT_DEPOSED = 71
 const EXIT_RECOVER = 70
 
 t.test('a former owner commits and removes nothing', async (t) => {
-  const clock = hurriedClock()
-  const testStore = inPostgres(server, clock.elapsed)
+  const { hurried, ...time } = hurriedClock()
+  const testStore = inPostgres(server)
   const faults: unknown[] = []
   const first = await testStore.open({ failed: (fault) => faults.push(fault) }, 'one')
   const [event, other] = [anEventRow(), anEventRow()]
   await first.store.commit({ events: [event], reported: [event.id] })
-  const second = await clock.hurried(() => testStore.open(undefined, 'two'))
+  const second = await hurried(() => testStore.open(undefined, 'two', time))
   let isCommitted = false
   void first.store.commit({ events: [other] }).then(() => (isCommitted = true))
   await eventually('the commit is refused', () => faults.length > 0)

@@ -9,13 +9,18 @@ import { createLog } from '../../src/base/log.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import type { Database } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
+import type { HurriedClock } from '../support/hurried_clock.js'
 import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { NO_REPORTS } from '../support/webhook_store.js'
 
 export interface TestStore {
   /** Opens the store; a new one unless it was opened before. */
-  open(reports?: Partial<StoreReports>, holder?: string): Promise<PostgresPool>
+  open(
+    reports?: Partial<StoreReports>,
+    holder?: string,
+    time?: Pick<HurriedClock, 'elapsed' | 'pause'>,
+  ): Promise<PostgresPool>
   /** A second connection to its rows. */
   connect(): Promise<Pick<Database, 'dialect' | 'all' | 'run' | 'exec' | 'close'>>
 }
@@ -33,14 +38,15 @@ export function inSqlite(t: Test): TestStore {
 
 let shards = 0
 
-export function inPostgres(server: TestServer, elapsed = () => performance.now()): TestStore {
+const REAL_TIME = { elapsed: () => performance.now(), pause: systemPause }
+
+export function inPostgres(server: TestServer): TestStore {
   const shard = `pool_${++shards}`
   return {
-    open: (reports, holder = 'one') =>
+    open: (reports, holder = 'one', time = REAL_TIME) =>
       openPostgresPool(
         {
-          ...{ url: server.url, shard, holder, elapsed },
-          pause: systemPause,
+          ...{ url: server.url, shard, holder, ...time },
           log: createLog('test', { LOG_LEVEL: 'silent' }),
         },
         { ...NO_REPORTS, ...reports },

@@ -11,9 +11,10 @@ import type { Logger } from '../../base/log.js'
 import type { SchemaOptions } from '../postgres/owned_schema.js'
 import { isSameFolder } from '../postgres/holder.js'
 import { TakenByAnother } from '../postgres/ownership.js'
-import { processorOf, type Cluster } from './cluster.js'
+import { awaitLease } from '../postgres/lease_wait.js'
+import { createLeaseWatch } from '../postgres/lease_watch.js'
+import { processorOf, type Cluster, type SeenShard } from './cluster.js'
 import type { Waiting } from './waiting.js'
-import { createLeaseWatch, type LeaseWatch, type SeenShard } from './lease_watch.js'
 
 const LOOK_EVERY_MS = 250
 /** Looks between two checks of the server, and of the shards that it can take. */
@@ -54,43 +55,33 @@ export interface OwnedShard<Books> {
   readonly books: Books
 }
 
-export async function awaitShard<Books>(
-  options: CandidateOptions<Books>,
-): Promise<OwnedShard<Books>> {
+export function awaitShard<Books>(options: CandidateOptions<Books>): Promise<OwnedShard<Books>> {
   const { cluster, shard: prefers, holder, elapsed, pause, onWaiting, log } = options
-  const watches = new Map<string, LeaseWatch>()
-  const watchOf = (shard: string): LeaseWatch => {
-    const known = watches.get(shard)
-    if (known !== undefined) return known
-    const candidate = { name: cluster.name, holder, isSpare: shard !== prefers }
-    const watch = createLeaseWatch(candidate, elapsed)
-    watches.set(shard, watch)
-    return watch
-  }
   let cannotTake: Waiting['cannotTake'] = {}
   let fault: Error | undefined
 
-  for (let looks = 0; ; looks++) {
-    const seen = await cluster.seenShards()
-    // Each watch is updated, also that of a shard later in the order.
-    const takeable = seen.filter((each) => watchOf(each.shard).isTakeable(each))
-    for (const each of inOrder(takeable, options)) {
-      const owned = await taken(each)
-      if (owned !== undefined) return owned
-    }
-    if (looks % CHECK_EVERY === 0) {
-      await checkShards(seen)
-      void cluster.checkServer().catch((error: unknown) => (fault = error as Error))
-    }
-    if (looks % HEARTBEAT_EVERY === 0) await cluster.beatWaiting(waiting())
-    if (looks === 0) {
+  return awaitLease<SeenShard, OwnedShard<Books>>({
+    look: async () => {
+      if (fault !== undefined) throw fault
+      return inOrder(await cluster.seenShards(), options)
+    },
+    watchOf: (shard) =>
+      createLeaseWatch({ name: cluster.name, holder, isSpare: shard !== prefers }, elapsed),
+    take: taken,
+    onLook: async (looks, seen) => {
+      if (looks % CHECK_EVERY === 0) {
+        await checkShards(seen)
+        void cluster.checkServer().catch((error: unknown) => (fault = error as Error))
+      }
+      if (looks % HEARTBEAT_EVERY === 0) await cluster.beatWaiting(waiting())
+      if (looks > 0) return
       const wanted = prefers ?? 'any'
       log.info({ shard: wanted, owners: ownersIn(seen) }, 'candidate: waiting for a shard')
       await onWaiting()
-    }
-    await pause(LOOK_EVERY_MS)
-    if (fault !== undefined) throw fault
-  }
+    },
+    lookEveryMs: LOOK_EVERY_MS,
+    pause,
+  })
 
   function waiting(): Waiting {
     const gateways = options.gateways()

@@ -3,7 +3,7 @@
  *
  * Owns: its statements but those of settings (cluster/settings), of candidates (cluster/waiting)
  * and of moves of partners (cluster/partner_moves), and the name of this processor in the cluster.
- * Does not own: the take-over of a shard (cluster/lease_watch, cluster/candidate), the books.
+ * Does not own: the take-over of a shard (postgres/lease_watch, cluster/candidate), the books.
  *
  * - The name of a running processor is unique: a lock of its database session excludes a second
  *   one.
@@ -25,8 +25,8 @@ import {
 } from '../postgres/connection.js'
 import { migrate, type SchemaDefinition } from '../postgres/migrate.js'
 import { isSessionOf } from '../postgres/lease.js'
+import type { SeenLease } from '../postgres/lease_watch.js'
 import { columnsOf, fromStored, type Row, type StoredRow } from '../tables.js'
-import type { SeenShard } from './lease_watch.js'
 import { NO_TIMELINES, type Timelines } from '../postgres/timelines.js'
 import { partnerMovesOn, type PartnerMoves } from './partner_moves.js'
 import { settingsOn, type ClusterSettings, type SettingsFault } from './settings.js'
@@ -76,6 +76,12 @@ export const holderOf = (name: string, holder: string): string => `${name}@${hol
 
 /** The name in a holder. */
 export const processorOf = (holder: string): string => holder.split('@')[0] ?? ''
+
+/** A shard and its owner row. */
+export interface SeenShard extends SeenLease {
+  /** The schema version of its books. 0 if it has none. */
+  readonly booksVersion: number
+}
 
 export interface Cluster extends ClusterSettings, WaitingProcessors, PartnerMoves {
   /** The name of this processor. */

@@ -2,7 +2,8 @@
  * The ownership of a schema by this process, from its take-over until its release: the numbers of
  * its commits, its heartbeats, and whether it still owns the schema.
  *
- * Does not own: connections and tables (postgres/owned_schema), who takes over (postgres/lease).
+ * Does not own: connections and tables (postgres/owned_schema), who takes over
+ * (postgres/lease_wait).
  *
  * - A commit that fails has an unknown outcome. So has a write that the server reports as done with
  *   a warning: a cancelled wait for the standby means that only one server has it. Heartbeats and
@@ -22,7 +23,6 @@ import { Deposed } from '../store.js'
 import { createAnswers, NoAnswer, type Answers } from './answers.js'
 import { FENCED } from './commit_function.js'
 import {
-  acquireLease,
   beat,
   checkOwnership,
   DEPOSED,
@@ -31,10 +31,10 @@ import {
   raiseEpoch,
   release,
   takeOver,
-  type LeaseOptions,
   type Ownership,
   type SeenOwner,
 } from './lease.js'
+import { acquireLease, type LeaseOptions } from './lease_wait.js'
 
 export interface Owned {
   /** As of the last commit. */

@@ -14,7 +14,7 @@ import {
   processorOf,
   type Cluster,
 } from '../../../src/store/cluster/cluster.js'
-import type { SeenShard } from '../../../src/store/cluster/lease_watch.js'
+import type { SeenShard } from '../../../src/store/cluster/cluster.js'
 import { MOVE_WITHIN_MS, type PartnerMove } from '../../../src/store/cluster/partner_moves.js'
 import { beginTransfer, transferPartner } from '../../../src/store/cluster/partner_transfer.js'
 import { COMMIT_FUNCTION, commitValues } from '../../../src/store/postgres/commit.js'

@@ -48,8 +48,8 @@ export const POSTGRES: readonly Mutant[] = [
       'SET epoch = epoch + 0, holder = ?',
     ],
     'A process of a copied data directory takes the books of the one that serves.': [
-      'return !isSessionOf(row.holder, found?.name)',
-      'return true',
+      'return isSessionOf(holder, found?.name)',
+      'return false',
     ],
     'The session of another process that got the same process id is ended.': [
       'WHERE pid = ? AND application_name = ?`',
@@ -86,7 +86,7 @@ export const POSTGRES: readonly Mutant[] = [
       'return before - at',
     ],
   }),
-  ...faultsIn('src/store/cluster/lease_watch.ts', 'store/lease_watch', {
+  ...faultsIn('src/store/postgres/lease_watch.ts', 'store/lease_watch', {
     'A candidate does not wait until a lease is old.': [
       'if (now - unchangedSince >= LEASE_TIMEOUT_MS) return true',
       'if (now >= unchangedSince) return true',

@@ -12,8 +12,12 @@ import { createLog } from '../../../src/base/log.js'
 import { createMember, type Member } from '../../../src/processor/cluster/member.js'
 import { NoAnswer } from '../../../src/store/postgres/answers.js'
 import { awaitShard } from '../../../src/store/cluster/candidate.js'
-import { clusterOn, holderOf, type Cluster } from '../../../src/store/cluster/cluster.js'
-import type { SeenShard } from '../../../src/store/cluster/lease_watch.js'
+import {
+  clusterOn,
+  holderOf,
+  type Cluster,
+  type SeenShard,
+} from '../../../src/store/cluster/cluster.js'
 import { takeOwnership, TakenByAnother } from '../../../src/store/postgres/ownership.js'
 import type { OwnedConnection } from '../../../src/store/postgres/ownership.js'
 import { COMMIT } from '../books_server.js'

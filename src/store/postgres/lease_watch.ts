@@ -1,8 +1,8 @@
 /**
- * Decides when a candidate takes over one shard of a cluster.
+ * Decides when a candidate takes over a lease.
  *
- * Does not own: the take-over, which is conditional on the owner row that was read
- * (postgres/lease). A wrong decision here costs a restart, never a commit.
+ * Does not own: the looks (postgres/lease_wait); the take-over, which is conditional on the owner
+ * row that was read (postgres/lease). A wrong decision here costs a restart, never a commit.
  *
  * - A lease whose holder is this candidate's predecessor is taken once its session has ended: it
  *   had the lock of the data directory that this candidate has now, unless that was copied.
@@ -18,25 +18,23 @@
  *   first.
  */
 import { SECOND } from '../../base/clock.js'
-import { isSameFolder } from '../postgres/holder.js'
-import { LEASE_TIMEOUT_MS, type SeenOwner } from '../postgres/lease.js'
+import { isSameFolder } from './holder.js'
+import { LEASE_TIMEOUT_MS, type SeenOwner } from './lease.js'
 
 export const RESTART_WITHIN_MS = 2 * SECOND
 
-/** A shard and its owner row. */
-export interface SeenShard extends SeenOwner {
+/** A lease as a candidate has seen it. */
+export interface SeenLease extends SeenOwner {
   readonly shard: string
   /** Whether the session of the owner's commits is open. */
   readonly isConnected: boolean
   /** The processor that the shard moves to. Null if it does not move. */
   readonly moveTo: string | null
-  /** The schema version of its books. 0 if it has none. */
-  readonly booksVersion: number
 }
 
 export interface LeaseWatch {
-  /** Called with each reading of the shard. @returns whether to take over now */
-  isTakeable(seen: SeenShard): boolean
+  /** Called with each reading of the lease. @returns whether to take over now */
+  isTakeable(seen: SeenLease): boolean
 }
 
 export interface Candidate {
