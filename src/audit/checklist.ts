@@ -18,6 +18,7 @@ import {
   poolEventsMatch,
   settledEventsAreFinal,
 } from './checks/deliveries.js'
+import { columnsHoldTheirKind } from './checks/columns.js'
 import {
   eventBodiesMatch,
   everyAnnouncementHasEvent,
@@ -86,6 +87,7 @@ export const CHECKLIST: readonly Check[] = [
   // The files.
   filesAreIntact,
   textsAreJson,
+  columnsHoldTheirKind,
   archiveHasWhatLeft,
   // The ledger.
   postingsSumToZero,

@@ -7,6 +7,7 @@
 import { instantOf } from '../base/ids.js'
 import type { Reader } from './database.js'
 import type { Dialect } from './dialect.js'
+import { checkedNumber } from './stored_numbers.js'
 
 /** Ordered by epoch, then batch. */
 export interface Progress {
@@ -78,6 +79,8 @@ const ACCEPTED = 'SELECT id, at FROM accepted_losses WHERE kind = ? ORDER BY id'
 export async function readProgress(database: Reader): Promise<Progress> {
   const [row] = await database.all<Progress>(PROGRESS)
   if (row === undefined) throw new Error('the books have no owner row')
+  checkedNumber('owner.epoch', row.epoch)
+  checkedNumber('owner.last_batch', row.lastBatch)
   return row
 }
 

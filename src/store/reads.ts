@@ -8,6 +8,7 @@ import { DAY, instant, plus, type Instant } from '../base/clock.js'
 import { instantOf, isId } from '../base/ids.js'
 import type { Reader } from './database.js'
 import { fingerprintRows } from './stored_fingerprints.js'
+import { checkedNumber } from './stored_numbers.js'
 import type {
   BootState,
   DepositEntry,
@@ -125,11 +126,13 @@ export async function readBootState(
     position: number
     settings: number
     indexed: number
+    key: number
   }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
             (SELECT coalesce(max(position), 0) FROM events) AS position,
             (SELECT coalesce(max(version), 0) FROM applied_settings) AS settings,
-            (SELECT coalesce(max(through), 0) FROM idempotency_index_moves) AS indexed`,
+            (SELECT coalesce(max(through), 0) FROM idempotency_index_moves) AS indexed,
+            (SELECT coalesce(max(sequence), 0) FROM idempotency) AS key`,
   )
   const [salt] = await reader.all<{ value: string }>(
     "SELECT value FROM meta WHERE name = 'nonce_salt'",
@@ -154,14 +157,15 @@ export async function readBootState(
     archive: (await everyRow(reader, 'archives'))[0] ?? null,
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
-    sequences: await reader.all(LAST_SEQUENCES),
+    sequences: await readSequences(reader),
     recoveries: await everyRow(reader, 'recoveries'),
     orphans: await everyRow(reader, 'orphans'),
     settingsVersion: last?.settings ?? 0,
     indexedKeysThrough: last?.indexed ?? 0,
     newestMoment: await readNewestMoment(reader),
-    lastPosting: last?.posting ?? 0,
-    lastPosition: last?.position ?? 0,
+    lastPosting: checkedNumber('the newest row of ledger_entries', last?.posting ?? 0),
+    lastPosition: checkedNumber('the newest row of events', last?.position ?? 0),
+    lastKey: checkedNumber('the newest row of idempotency', last?.key ?? 0),
     ...fingerprintRows(reader),
     recentlyConfirmed: await reader.all(
       `SELECT id, tenant, state, context FROM intents
@@ -169,6 +173,12 @@ export async function readBootState(
       [recentSince],
     ),
   }
+}
+
+async function readSequences(reader: Reader): Promise<BootState['sequences']> {
+  const last = await reader.all<BootState['sequences'][number]>(LAST_SEQUENCES)
+  for (const { tenant, sequence } of last) checkedNumber(`the newest event of ${tenant}`, sequence)
+  return last
 }
 
 /** Each is the last row of an index. Ids begin with the moment of their creation. */

@@ -147,6 +147,8 @@ export interface BootState extends AllFingerprints {
   readonly newestMoment: Instant
   readonly lastPosting: number
   readonly lastPosition: number
+  /** The newest sequence of an idempotency key. 0 means that none is stored. */
+  readonly lastKey: number
   /** Keys up to this sequence are in the index of older keys. 0 means none. */
   readonly indexedKeysThrough: number
   readonly recentlyConfirmed: readonly ActorRow[]

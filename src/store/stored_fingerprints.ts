@@ -12,6 +12,7 @@
 import type { Instant } from '../base/clock.js'
 import type { Reader } from './database.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
+import { checkedNumber, checkFingerprints } from './stored_numbers.js'
 
 export interface StoredNonces {
   readonly seen_at: Instant
@@ -87,10 +88,12 @@ async function* rowsIn<R>(
     )
     const [found] = await reader.all<{ page: string | null }>(page.sql(reader.dialect), page.values)
     const rows = rowsOf<R & { readonly number: number }>(found?.page ?? NO_ROWS, read)
-    last = rows.at(-1)?.number ?? last
-    if (!Number.isSafeInteger(last))
-      throw new Error(`a row of ${table} has the number ${last}, which is damaged: restore it`)
-    for (const { number: _number, ...row } of rows) yield row as R
+    last = checkedNumber(`a row of ${table}`, rows.at(-1)?.number ?? last)
+    for (const { number: row, ...read } of rows) {
+      for (const bytes of Object.values(read))
+        if (bytes instanceof Uint8Array) checkFingerprints(table, row, bytes)
+      yield read as R
+    }
     if (rows.length < PAGE_ROWS) return
   }
 }

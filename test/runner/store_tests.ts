@@ -36,6 +36,7 @@ export const SQLITE_ONLY: Readonly<Record<string, string>> = {
   'test/integration/guide':
     'the programs of the guide; their requests are those of client/running_stack',
   'test/load': 'seeds and measures files',
+  'test/processor/damaged_cells': 'copies of files; both stores load the rows by the same code',
   'test/restore/guide': 'backups of files',
   'test/restore/restore': 'backups of files',
   'test/powercut': 'images of the file after a power cut',

@@ -6,10 +6,14 @@ const logged = (action: string, by: string, at: string): string => `EXISTS (
   SELECT 1 FROM operator_log o WHERE o.action = '${action}' AND o.actor = r.${by} AND o.at = r.${at}
     AND substr(o.subject, 1, length(r.id) + 1) = r.id || ' ')`
 
+/** NULL unless the arguments name money. */
+const REQUESTED = "(r.arguments ->> 'currency') || ' ' || (r.arguments ->> 'amount')"
+
 export const approvalsAreByTwoOperators = byQuery({
   name: 'approvals_are_by_two_operators',
   sentence:
-    'An approved request has two operators, both in operator_log, and was approved in time.',
+    'An approved request has two operators, both in operator_log, and was approved in time; each ' +
+    'request has the money of its arguments.',
   over: ['approval_requests', 'operator_log'],
   broken: `
     SELECT r.id AS entity, r.requested_by || ' requested, ' || r.decided_by || ' approved' AS found,
@@ -19,6 +23,10 @@ export const approvalsAreByTwoOperators = byQuery({
         AND r.decided_at >= r.requested_at AND r.decided_at < r.expires_at
         AND ${logged('request_approval', 'requested_by', 'requested_at')}
         AND ${logged('approve_request', 'decided_by', 'decided_at')})
+    UNION ALL
+    SELECT r.id, r.currency || ' ' || r.amount, ${REQUESTED} || ' as in its arguments'
+      FROM approval_requests r
+      WHERE json_valid(r.arguments) AND r.currency || ' ' || r.amount <> ${REQUESTED}
     UNION ALL
     SELECT substr(o.subject, 1, instr(o.subject, ' ') - 1),
            o.actor || ' approved it according to operator_log', 'an approved request'

@@ -38,7 +38,9 @@ const LISTS = [
   ['callers', 'name', 'partners'],
   ['callers', 'name', 'tokens'],
 ] as const
-const DIRECTORY = ['discrepancies', 'partners', 'webhook_endpoints', 'callers'] as const
+const DIRECTORY = [
+  ...(['discrepancies', 'approval_requests', 'partners', 'webhook_endpoints', 'callers'] as const),
+]
 
 /** A list that is absent is NULL. */
 const unreadable = (table: string, id: string, column: string): string => `
@@ -49,7 +51,7 @@ const unreadable = (table: string, id: string, column: string): string => `
 
 export const textsAreJson = byQuery({
   name: 'texts_are_json',
-  sentence: 'Contexts, event bodies, stored responses, lists and reports are JSON.',
+  sentence: 'Contexts, event bodies, stored responses, lists, reports and arguments are JSON.',
   over: ['payouts', 'intents', 'events', 'idempotency', ...DIRECTORY],
   broken: `
     SELECT id AS entity, substr(context, 1, 60) AS found, 'JSON in its context' AS expected
@@ -66,5 +68,8 @@ export const textsAreJson = byQuery({
     UNION ALL
     SELECT id, substr(report, 1, 60), 'JSON in its report'
       FROM discrepancies WHERE NOT json_valid(report)
+    UNION ALL
+    SELECT id, substr(arguments, 1, 60), 'JSON in its arguments'
+      FROM approval_requests WHERE NOT json_valid(arguments)
     ${LISTS.map(([table, id, column]) => unreadable(table, id, column)).join('')}`,
 })

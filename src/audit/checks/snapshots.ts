@@ -91,16 +91,29 @@ export const openEntitiesHaveTimers = byQuery({
 /** A tenant is `{partner}_{environment}`. A partner id has no underscore. */
 const partnerOf = (tenant: string): string => `substr(${tenant}, 1, instr(${tenant}, '_') - 1)`
 
+const OTHERS_OF_TENANT = [
+  'beneficiaries',
+  'fx_quotes',
+  'signing_keys',
+  'webhook_endpoints',
+] as const
+
 export const tenantsArePartners = byQuery({
   name: 'tenants_are_partners',
-  sentence: 'Every entity belongs to a partner, and a payout pays a beneficiary of its own tenant.',
-  over: ['payouts', 'intents'],
+  sentence:
+    'Every entity, key and endpoint is of a partner; a payout pays a beneficiary of its tenant.',
+  over: ['payouts', 'intents', ...OTHERS_OF_TENANT],
   broken: `
     SELECT id AS entity, tenant AS found, 'a tenant of a partner' AS expected
       FROM payouts WHERE ${partnerOf('tenant')} NOT IN (SELECT id FROM partners)
     UNION ALL
     SELECT id, tenant, 'a tenant of a partner'
       FROM intents WHERE ${partnerOf('tenant')} NOT IN (SELECT id FROM partners)
+    ${OTHERS_OF_TENANT.map(
+      (table) => `UNION ALL
+    SELECT id, tenant, 'a tenant of a partner'
+      FROM ${table} WHERE ${partnerOf('tenant')} NOT IN (SELECT id FROM partners)`,
+    ).join(' ')}
     UNION ALL
     SELECT p.id, coalesce(b.id || ' of ' || b.tenant, 'no beneficiary'),
            (p.context ->> '$.beneficiary.id') || ' of ' || p.tenant

@@ -31,6 +31,9 @@ export const secretsAreEncrypted = byQuery({
     SELECT id, 'an account number in plaintext', 'v1.… (sealed)'
       FROM beneficiaries WHERE NOT ${isSealed('sealed_account')}
     UNION ALL
+    SELECT id, 'a key in plaintext', 'v1.… (sealed)'
+      FROM lasting_keys WHERE NOT ${isSealed('sealed')}
+    UNION ALL
     SELECT id, 'an account number in plaintext', 'v1.… (sealed)'
       FROM payouts WHERE NOT ${isSealed("coalesce(context ->> '$.beneficiary.sealedAccount', '')")}
     UNION ALL

@@ -166,6 +166,7 @@ export async function loadMemory(
   }
   memory.settingsVersion = boot.settingsVersion
   await loadFingerprints(memory, boot, boot.indexedKeysThrough)
+  refuseMissingFingerprints(memory, boot)
   for (const row of boot.userErasures) rememberErasure(memory, row)
   memory.archive = boot.archive
   return memory
@@ -348,6 +349,15 @@ export async function loadFingerprints(
       if (!isNone(fingerprint)) memory.userIndex.replace(fingerprint, first + offset)
     }
   }
+}
+
+/** A key without a fingerprint would count as free, and the next one would get its sequence. */
+function refuseMissingFingerprints({ lastKeySequence }: Memory, { lastKey }: BootState): void {
+  if (lastKey <= lastKeySequence) return
+  throw new Error(
+    `idempotency has the sequence ${lastKey}, idempotency_prints end with ${lastKeySequence}, ` +
+      'so a row of them is damaged: restore it',
+  )
 }
 
 /** What has moved to another shard has no fingerprint. */

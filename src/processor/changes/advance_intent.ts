@@ -8,6 +8,7 @@
  *   instead.
  */
 import { assert, unreachable } from '../../base/assert.js'
+import { notNegative } from '../../limits/usage.js'
 import { isHeld } from '../../../actors/hold.js'
 import type { IntentContext, IntentEvent } from '../../../actors/intent/context.js'
 import { intentTransitions } from '../../../actors/intent/machine.js'
@@ -141,7 +142,7 @@ function changeUsage({ memory, batch }: CommandContext, live: LiveIntent, sign: 
   for (const key of [confirmation.dayKey, confirmation.monthKey]) {
     const used = memory.usage.get(key)
     assert(used !== undefined, 'the usage of a limit is loaded')
-    const next = (used ?? 0n) + amount
+    const next = notNegative((used ?? 0n) + amount)
     memory.usage.set(key, next, batch.number)
     batch.stage('usage', key, { key, used: next })
   }

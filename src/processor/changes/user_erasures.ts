@@ -10,7 +10,7 @@
  */
 import { instant, toRfc3339, type Instant } from '../../base/clock.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
-import { limitKeys, periodsOf } from '../../limits/usage.js'
+import { limitKeys, notNegative, periodsOf } from '../../limits/usage.js'
 import type { Row } from '../../store/tables.js'
 import type { LiveIntent } from '../cache/memory.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -61,14 +61,17 @@ export function eraseUserOf(ctx: CommandContext, live: LiveIntent, erasure: stri
   stageIntent(ctx, live)
 }
 
-/** A counter that has become 0 names the user for nothing: it is deleted. */
+/**
+ * A counter that has become 0 names the user for nothing: it is deleted. So is a damaged one, which
+ * was less than what it counts.
+ */
 function moveUsage(
   { memory: { usage }, batch }: CommandContext,
   from: string,
   to: string,
   used: bigint,
 ): void {
-  const left = (usage.get(from) ?? 0n) - used
+  const left = notNegative((usage.get(from) ?? 0n) - used)
   usage.set(from, left, batch.number)
   if (left === 0n) batch.expire({ usage: [from] })
   else batch.stage('usage', from, { key: from, used: left })

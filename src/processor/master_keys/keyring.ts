@@ -87,7 +87,7 @@ function openKept({ lastingKeys }: KeyRows, box: SecretBox): Map<string, Buffer>
   return new Map(
     lastingKeys.map(({ id, sealed }) => {
       const text = open(box, sealed, fieldOf(id))
-      if (text === undefined) throw new Error(otherBytes(kidOf(sealed) ?? ''))
+      if (text === undefined) throw new Error(notOpened(id, kidOf(sealed)))
       return [id, Buffer.from(text, 'base64url')]
     }),
   )
@@ -102,6 +102,12 @@ function refuseOtherBytes(kept: ReadonlyMap<string, Buffer>, masters: MasterKeys
       throw new Error(otherBytes(master.kid))
   }
 }
+
+/** Other bytes of the key and a damaged text look the same. */
+const notOpened = (id: string, kid: string | undefined): string =>
+  kid === undefined
+    ? `the row ${id} of lasting_keys is damaged: restore it`
+    : `${otherBytes(kid)}; unless the row ${id} of lasting_keys is damaged`
 
 const otherBytes = (kid: string): string =>
   `master key ${kid} in the file differs from the one that encrypted: restore its line, and ` +

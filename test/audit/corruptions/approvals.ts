@@ -17,6 +17,7 @@ export const approvals: Corruptions = () => [
     'a request without an entry in the log':
       "DELETE FROM operator_log WHERE action = 'request_approval'",
     'an approved request lost': 'DELETE FROM approval_requests',
+    'another amount than in the arguments': 'UPDATE approval_requests SET amount = amount + 1',
   }),
   ...breaks(MONEY, {
     'less than was deposited':

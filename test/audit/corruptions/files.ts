@@ -1,4 +1,4 @@
-/** A context that is not JSON, an archive that is not there. A damaged page has its own test. */
+/** Texts that are not JSON, columns of another kind, an archive that is not there. */
 import { breaks, type Corruptions } from '../corruption.js'
 
 export const files: Corruptions = ({ payouts }) => [
@@ -14,6 +14,16 @@ export const files: Corruptions = ({ payouts }) => [
     ],
     'the report of a discrepancy':
       "UPDATE discrepancies SET report = '{' WHERE resolved_at IS NULL",
+    'the arguments of a request': "UPDATE approval_requests SET arguments = '{'",
+  }),
+  ...breaks('columns_hold_their_kind', {
+    'a moment of the far future':
+      "UPDATE operator_log SET at = 9007199254740993 WHERE action = 'withdraw'",
+    'a negative moment': [
+      `UPDATE payouts SET due_at = -7 WHERE id = '${payouts.processing}'`,
+      payouts.processing,
+    ],
+    'a currency that is none': 'UPDATE fx_quotes SET bought_currency = lower(bought_currency)',
   }),
   ...breaks('archive_has_what_left', {
     'the archive is missing': [

@@ -51,6 +51,7 @@ export const snapshots: Corruptions = ({ payouts, intents }) => [
         WHERE id = '${intents.expired}'`,
       intents.expired,
     ],
+    'a key of nobody': "UPDATE signing_keys SET tenant = 'nobody_sandbox'",
     'a beneficiary given to another tenant': [
       `UPDATE beneficiaries SET tenant = 'demo_production' WHERE id =
         (SELECT context ->> '$.beneficiary.id' FROM payouts WHERE id = '${payouts.failed}')`,

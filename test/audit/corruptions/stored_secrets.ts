@@ -9,6 +9,7 @@ export const secrets: Corruptions = ({ payouts, intents }) => [
     'a webhook secret in a stored answer': `
         UPDATE idempotency SET response = json_set(response, '$.secret', 'whsec_01')
         WHERE entity GLOB 'we_*'`,
+    'a lasting key in plaintext': "UPDATE lasting_keys SET sealed = 'token_key_0123456789'",
     'an account number in plaintext in an intent': [
       setIn('intents', intents.captured, '$.scanned.destination.sealedAccount', "'0066812345678'"),
       intents.captured,
