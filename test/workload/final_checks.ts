@@ -130,6 +130,9 @@ const isIntent = (id: string): boolean => id.startsWith('pi_')
 const finalEventOf = ({ id, finalStatus }: Payment): string =>
   `${id} ${isIntent(id) ? 'payment_intent' : 'payout'}.${finalStatus}`
 
+/** At once; one after the other an hour's payments take another hour. */
+const READS_MAX = 16
+
 /** Payments that are not final in time. */
 export async function openPaymentsOf(
   partner: Partner,
@@ -137,22 +140,30 @@ export async function openPaymentsOf(
   deadline: Patience,
 ): Promise<string[]> {
   const open: string[] = []
-  for (const { id, finalStatus } of payments) {
-    const collection = isIntent(id) ? 'payment_intents' : 'payouts'
-    for (;;) {
-      const { body } = await retryUntilFinal(() =>
-        partner.request('GET', `/v1/${collection}/${id}`),
-      )
-      const { status = 'unknown' } = body as { status?: string }
-      if (status === finalStatus) break
-      if (deadline.isOver()) {
-        open.push(`${id} is ${status}, not ${finalStatus}`)
-        break
-      }
-      await systemPause(POLL_EVERY_MS)
+  const left = payments.values()
+  const read = async (): Promise<void> => {
+    for (const { id, finalStatus } of left) {
+      const status = await lastStatusOf(partner, id, finalStatus, deadline)
+      if (status !== finalStatus) open.push(`${id} is ${status}, not ${finalStatus}`)
     }
   }
+  await Promise.all(Array.from({ length: READS_MAX }, read))
   return open
+}
+
+async function lastStatusOf(
+  partner: Partner,
+  id: string,
+  finalStatus: string,
+  deadline: Patience,
+): Promise<string> {
+  const collection = isIntent(id) ? 'payment_intents' : 'payouts'
+  for (;;) {
+    const { body } = await retryUntilFinal(() => partner.request('GET', `/v1/${collection}/${id}`))
+    const { status = 'unknown' } = body as { status?: string }
+    if (status === finalStatus || deadline.isOver()) return status
+    await systemPause(POLL_EVERY_MS)
+  }
 }
 
 export async function undeliveredOf<Event extends { readonly id: string; readonly what: string }>(
