@@ -46,6 +46,8 @@ const points = prepareCrashPoints(tempFolder(t))
 process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${points.nodeOptions}`
 const settings = {
   RAIL_DELAY_MS: '50',
+  // No instruction expires while a busy machine starts a process again.
+  RAIL_SUBMIT_TTL_S: '3600',
   SECOND_OPERATOR_FROM: 'USD:100000',
   CALLERS: callerEntry('operator', 'ben', BEN_TOKEN),
 }
