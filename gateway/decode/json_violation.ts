@@ -3,6 +3,8 @@
  *
  * - Runs only for rejected texts. It takes the text apart again, because the parser of accepted
  *   ones does not keep the path to each value.
+ * - A text that is not clean goes before a name that is not allowed, as over gRPC, which checks all
+ *   texts of a message first.
  */
 import { JSON_DEPTH_MAX } from '../../src/base/constants.js'
 import type { Violation } from '../../src/base/errors.js'
@@ -25,11 +27,16 @@ const INTEGER = /^-?[0-9]+$/
 export function jsonViolation(text: string): Violation {
   if (!isJson(text)) return { pointer: '', rule: 'must be JSON' }
   const frames: Frame[] = []
+  let forbiddenName: Violation | undefined
   for (const [token] of text.matchAll(TOKEN)) {
     const rule = ruleBrokenBy(token, frames)
-    if (rule !== undefined) return violationAt(pathOf(frames), rule)
+    if (rule === undefined) continue
+    const violation = violationAt(pathOf(frames), rule)
+    if (rule === CLEAN_TEXT_RULE) return violation
+    if (rule !== NAME_RULE) return forbiddenName ?? violation
+    forbiddenName ??= violation
   }
-  return { pointer: '', rule: 'is not valid' }
+  return forbiddenName ?? { pointer: '', rule: 'is not valid' }
 }
 
 /** Reads one token. @returns the rule that it breaks at the field that `frames` then names */

@@ -79,6 +79,8 @@ t.test('a rejection names field and rule', async (t) => {
     ['1.5', '', integer],
     ['{"a":{"\\u005c":1}}', '/a', 'has a member that is not allowed as a name'],
     ['{"a":{"b":"\\ud83d"}}', '/a/b', 'must be Unicode text without NUL'],
+    ['{"a":{"x\\\\":1,"b":"\\u0000"}}', '/a/b', 'must be Unicode text without NUL'],
+    ['{"a":{"x\\\\":1,"b":1.5}}', '/a', 'has a member that is not allowed as a name'],
     ['{"a":{"4111111111111111":1.5}}', '/a', `has a member that ${integer}`],
     ['{"a":{"eyJh.bGci":1,"eyJh.bGci":2}}', '/a', 'has a member that must not be repeated'],
     [
