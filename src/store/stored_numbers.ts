@@ -7,7 +7,7 @@
 
 /** @param what what has the number, as the operator reads it. @throws Error that names it */
 export function checkedNumber(what: string, number: number): number {
-  if (number >= 0 && Number.isSafeInteger(number + 1)) return number
+  if (number >= 0 && Number.isSafeInteger(number)) return number
   throw new Error(`${what} has the number ${number}, which is damaged: restore it`)
 }
 
