@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { loadPackageDefinition, type GrpcObject, type ServiceDefinition } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import { projectRoot } from '../base/project_root.js'
+import { answerClosingPings } from './closing_pings.js'
 
 /** The contracts that internal services and rails rely on: additions only. */
 const PUBLIC_FILES = [
@@ -50,6 +51,7 @@ const loaded = new Map<string, GrpcObject>()
  * `ProtoGrpcType` of each file.
  */
 export function contracts<Loaded>(...files: readonly ContractFile[]): Loaded {
+  answerClosingPings()
   const key = files.join()
   const known = loaded.get(key)
   if (known !== undefined) return known as unknown as Loaded

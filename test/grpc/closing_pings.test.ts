@@ -1,0 +1,66 @@
+/** Calls that are open while a server stops outlive the keep-alive pings of both sides. */
+import {
+  credentials,
+  makeGenericClientConstructor,
+  Server,
+  ServerCredentials,
+  type ClientDuplexStream,
+  type ServerDuplexStream,
+} from '@grpc/grpc-js'
+import { once } from 'node:events'
+import t from 'tap'
+import { answerClosingPings } from '../../src/grpc/closing_pings.js'
+import { eventually } from '../support/eventually.js'
+
+const PING_MS = 20
+const OPTIONS = {
+  'grpc.keepalive_time_ms': PING_MS,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.keepalive_permit_without_calls': 1,
+}
+const asIs = (bytes: Buffer): Buffer => bytes
+const SERVICE = {
+  Open: {
+    ...{ path: '/test.Echo/Open', requestStream: true, responseStream: true },
+    ...{ requestSerialize: asIs, requestDeserialize: asIs },
+    ...{ responseSerialize: asIs, responseDeserialize: asIs },
+  },
+}
+
+type Opened = () => ClientDuplexStream<Buffer, Buffer>
+
+t.test('an answer that takes longer than some pings arrives', async (t) => {
+  answerClosingPings()
+  const server = new Server(OPTIONS)
+  const open: ServerDuplexStream<Buffer, Buffer>[] = []
+  server.addService(SERVICE, {
+    Open: (stream: ServerDuplexStream<Buffer, Buffer>) => {
+      open.push(stream)
+      stream.on('data', () => undefined)
+      stream.on('end', () => stream.end())
+    },
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound)
+      else reject(error)
+    })
+  })
+  const Client = makeGenericClientConstructor(SERVICE, 'Echo')
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), OPTIONS)
+  t.teardown(() => client.close())
+  t.teardown(() => server.forceShutdown())
+  const call = (client['Open'] as Opened).bind(client)()
+  call.on('error', () => undefined)
+  call.write(Buffer.from('command'))
+  await eventually('the call has begun', () => open.length === 1)
+
+  const stopped = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+  const answerAt = performance.now() + 10 * PING_MS
+  await eventually('some pings have passed', () => performance.now() > answerAt)
+  open[0]!.write(Buffer.from('answer'))
+  const [answer] = (await once(call, 'data')) as [Buffer]
+  t.equal(answer.toString(), 'answer')
+  call.end()
+  await stopped
+})
