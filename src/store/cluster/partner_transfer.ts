@@ -325,11 +325,13 @@ async function moveRows(
     posting: '(SELECT moved_to FROM postings WHERE postings.posting = gone.posting)',
     posted_as: 'coalesce(posted_as, posting)',
   })
-  const twins = copy && `UNION ALL SELECT posting FROM ${renumbered(copy, 'ledger_entries')}`
+  // Each side by itself: the ends of millions of twins are found by index.
+  const twins =
+    copy && `UNION ALL SELECT min(posting), max(posting) FROM ${renumbered(copy, 'ledger_entries')}`
   await run(`INSERT INTO ${to}.moved_postings (first, below)
-    SELECT min(moved_to), max(moved_to) + 1
-    FROM (SELECT moved_to FROM postings ${twins ?? ''}) AS came
-    HAVING count(*) > 0`)
+    SELECT min(first), max(last) + 1
+    FROM (SELECT min(moved_to) AS first, max(moved_to) AS last FROM postings ${twins ?? ''}) AS came
+    HAVING min(first) IS NOT NULL`)
   await run(`DELETE FROM ${from}.moved_postings AS m WHERE NOT EXISTS (
     SELECT 1 FROM ${from}.ledger_entries WHERE posting >= m.first AND posting < m.below)`)
   for (const table of ['outbox', 'event_outcomes', 'events'])
