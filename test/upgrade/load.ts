@@ -43,13 +43,15 @@ const TICK_MS = 5
 /** Beyond the service's own deadline, so a failure is the service's. */
 const TIMEOUT_MS = 20_000
 const KEPT_CONNECTIONS = 256
+/** As Node's own agent; the gateway closes a connection that was idle for ten seconds. */
+const IDLE_MS = 5_000
 
 /** @param tenants each is called through all of its addresses in turn */
 export async function startSteadyLoad(
   tenants: readonly (readonly Credentials[])[],
   perSecond: number,
 ): Promise<SteadyLoad> {
-  const kept = new Agent({ keepAlive: true, maxSockets: KEPT_CONNECTIONS })
+  const kept = new Agent({ keepAlive: true, maxSockets: KEPT_CONNECTIONS, timeout: IDLE_MS })
   const fresh = new Agent({ keepAlive: false })
   const steps = (
     await Promise.all(tenants.map((addresses) => stepsOf(addresses, kept, fresh)))
