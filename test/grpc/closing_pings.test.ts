@@ -4,11 +4,13 @@ import {
   makeGenericClientConstructor,
   Server,
   ServerCredentials,
+  status,
   type ClientDuplexStream,
   type ServerDuplexStream,
+  type StatusObject,
 } from '@grpc/grpc-js'
 import { once } from 'node:events'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { answerClosingPings } from '../../src/grpc/closing_pings.js'
 import { eventually } from '../support/eventually.js'
 
@@ -29,8 +31,8 @@ const SERVICE = {
 
 type Opened = () => ClientDuplexStream<Buffer, Buffer>
 
-t.test('an answer that takes longer than some pings arrives', async (t) => {
-  answerClosingPings()
+/** A call that has begun on a server that then stops. */
+async function callWhileStopping(t: Test) {
   const server = new Server(OPTIONS)
   const open: ServerDuplexStream<Buffer, Buffer>[] = []
   server.addService(SERVICE, {
@@ -54,13 +56,25 @@ t.test('an answer that takes longer than some pings arrives', async (t) => {
   call.on('error', () => undefined)
   call.write(Buffer.from('command'))
   await eventually('the call has begun', () => open.length === 1)
-
   const stopped = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+  return { call, stopped, answer: () => open[0]!.write(Buffer.from('answer')) }
+}
+
+t.test('an answer that takes longer than some pings arrives', async (t) => {
+  answerClosingPings()
+  const { call, stopped, answer } = await callWhileStopping(t)
   const answerAt = performance.now() + 10 * PING_MS
   await eventually('some pings have passed', () => performance.now() > answerAt)
-  open[0]!.write(Buffer.from('answer'))
-  const [answer] = (await once(call, 'data')) as [Buffer]
-  t.equal(answer.toString(), 'answer')
+  answer()
+  const [given] = (await once(call, 'data')) as [Buffer]
+  t.equal(given.toString(), 'answer')
   call.end()
   await stopped
+})
+
+t.test('a call on a connection that does not close in time ends', async (t) => {
+  answerClosingPings(5 * PING_MS)
+  const { call } = await callWhileStopping(t)
+  const { code } = await new Promise<StatusObject>((resolve) => call.on('status', resolve))
+  t.equal(code, status.UNAVAILABLE)
 })
