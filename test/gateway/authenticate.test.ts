@@ -8,6 +8,7 @@ import { createPartners } from '../../gateway/authentication/partners.js'
 import { brandHeaders } from '../../gateway/http/headers.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
 import { instant, systemClock, type Clock } from '../../src/base/clock.js'
+import { changedEnd } from '../support/changed_end.js'
 import { eventually } from '../support/eventually.js'
 import { errorOf } from './answers.js'
 import {
@@ -102,7 +103,7 @@ t.test('every failed authentication is the same 401 and sends no command', async
     'a token of another intent': withToken(bearer('pi_01M7Y8R76ZBRBZPA32270W80C4')),
     'a token of another environment': withToken(bearer(INTENT, 300, 'acme_production' as never)),
     'a token of an unknown tenant': withToken(bearer(INTENT, 300, 'nobody_sandbox' as never)),
-    'a token that was changed': withToken(`${bearer(INTENT).slice(0, -2)}AA`),
+    'a token that was changed': withToken(changedEnd(bearer(INTENT))),
     'no token': withToken('Bearer '),
     'another app': withToken(bearer(INTENT), { 'X-Service-Package': 'com.eve.app' }),
     'an invalid bearer token beside a valid signature': {

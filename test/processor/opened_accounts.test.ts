@@ -1,6 +1,7 @@
 /** Account numbers kept in plain text: only for their own field, and a bounded number. */
 import t from 'tap'
 import { createOpenedAccounts, OPENED_MAX } from '../../src/processor/keys/opened_accounts.js'
+import { changedEnd } from '../support/changed_end.js'
 import { createWorld } from '../support/world.js'
 
 t.test('a number is found by its encrypted text and field together', async (t) => {
@@ -25,7 +26,7 @@ t.test('the vault opens a kept number in no other field, and none that it cannot
   for (const _ of [1, 2]) {
     t.equal(vault.openAccount(sealed, field), '0011')
     t.throws(() => vault.openAccount(sealed, other), /opens with a master key/)
-    t.throws(() => vault.openAccount(`${sealed.slice(0, -2)}AA`, field), /opens with a master key/)
+    t.throws(() => vault.openAccount(changedEnd(sealed), field), /opens with a master key/)
   }
   const again = vault.reencryptAccount(sealed, field)
   t.not(again, sealed)
