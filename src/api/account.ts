@@ -26,9 +26,12 @@ export const ACCOUNT_ANSWERS: Readonly<Record<string, Schema>> = {
     keys: listOf(ref('SigningKey'), 'Newest first, without secrets.'),
     allowed_ips: listOf(
       { type: 'string' },
-      'Source addresses of signed production requests; empty: any.',
+      'Source addresses of signed production requests. Any may send them if it is empty.',
     ),
-    packages: listOf({ type: 'string' }, 'App packages of session requests; empty: any.'),
+    packages: listOf(
+      { type: 'string' },
+      'App packages of session requests. Any may send them if it is empty.',
+    ),
     balance_alerts: listOf(
       objectOf('Below the threshold you get `balance.low`.', {
         currency: ref('Currency'),

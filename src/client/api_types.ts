@@ -829,9 +829,12 @@ interface components {
       readonly corridors: readonly components['schemas']['CorridorTerms'][]
       /** @description Newest first, without secrets. */
       readonly keys: readonly components['schemas']['SigningKey'][]
-      /** @description Source addresses of signed production requests; empty: any. */
+      /**
+       * @description Source addresses of signed production requests. Any may send them if it is
+       * empty.
+       */
       readonly allowed_ips: readonly string[]
-      /** @description App packages of session requests; empty: any. */
+      /** @description App packages of session requests. Any may send them if it is empty. */
       readonly packages: readonly string[]
       /** @description Your alerts. */
       readonly balance_alerts: readonly {
