@@ -8,6 +8,7 @@
  *   exit code is 1 when anything failed or nothing ran.
  * - What is skipped is named with its reason, and counted by itself in the line before. A test of
  *   SQLite alone counts as skipped nowhere: on PostgreSQL it has no subject.
+ * - What failed is shown again before these lines: the end of an output is often all that is kept.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,12 +37,15 @@ const withoutGateway = process.env['WITHOUT_GATEWAY'] === '1'
 // Children do not inherit settings.
 delete process.env['STORE']
 delete process.env['WITHOUT_GATEWAY']
+/** Each failed job with its failures. */
+const failed: string[] = []
 const total = { passed: 0, failed: 0, skipped: 0, notApplicable: 0 }
 rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
 for (const store of STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
   await runSuite(store)
 if (chosen === 'sqlite' && noPostgres !== false)
   console.log(`skipped: the tests on PostgreSQL (${noPostgres})`)
+for (const lines of failed) console.log(lines)
 if (total.notApplicable > 0) console.log(`${total.notApplicable} of SQLite only`)
 console.log(`${total.skipped} skipped`)
 console.log(`${total.passed} passed, ${total.failed} failed`)
@@ -80,6 +84,7 @@ async function runSuite(store: Store): Promise<void> {
     )
     for (const what of skipped) console.log(`    skipped: ${what}`)
     for (const failure of failures) console.log(failure)
+    if (failures.length > 0) failed.push([`FAIL  ${job.name}`, ...failures].join('\n'))
   }
   const work = async (): Promise<void> => {
     for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await runAndReport(job)
