@@ -63,7 +63,7 @@ const CALM_MAX_MS = 3_000
 const SERVED_WITHIN_MS = 60_000
 const TIMEOUT_MS = 5_000
 const LINES_SHOWN = 20
-/** Only the last part of a run restores the cluster, and it begins with that. */
+/** Only the last part of a run restores the cluster, and it begins with a try of it. */
 const RESTORES_SHARE = 0.3
 /** The log line of the cluster when a shard has a new owner. */
 const TAKE_OVER = /^processor-\d serves books_\d$/
@@ -208,24 +208,22 @@ async function injectFaults() {
   }
   const caused = createFaultTable()
   let last: Fault | undefined
-  const possibleAt = (now: number): readonly Fault[] => {
-    if (now < restoresFrom) return withoutRestores
-    return isRestored || restores.length === 0 ? faults : restores
-  }
   const until = performance.now() + seconds * 1_000
   // The partners of a restored shard do not move any more.
   const withoutRestores = faults.filter(({ kind }) => kind !== 'restore')
-  const restores = faults.filter(({ kind }) => kind === 'restore')
+  const dueRestores = faults.filter(({ kind }) => kind === 'restore')
   const restoresFrom = withoutRestores.length === 0 ? 0 : until - seconds * 1_000 * RESTORES_SHARE
-  let isRestored = false
+  const nextFault = (turn: number, now: number): Fault => {
+    if (isCalm) return faults[turn % faults.length]!
+    if (now < restoresFrom) return random.pick(withoutRestores)
+    return dueRestores.shift() ?? random.pick(faults)
+  }
   for (let turn = 0; isCalm ? turn < times * faults.length : performance.now() < until; turn++) {
     await systemPause(isCalm ? CALM_MAX_MS : random.int(CALM_MAX_MS))
     if (last !== undefined) caused.posted(last, posts.takeRepeated())
     const before = performance.now()
-    const fault = isCalm ? faults[turn % faults.length]! : random.pick(possibleAt(before))
-    const isApplied = await fault.cause(context)
-    isRestored ||= isApplied && fault.kind === 'restore'
-    if (!isApplied) {
+    const fault = nextFault(turn, before)
+    if (!(await fault.cause(context))) {
       if (performance.now() - before > SAID_FROM_MS) await untilServed(before)
       continue
     }

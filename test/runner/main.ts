@@ -8,7 +8,7 @@
  *   exit code is 1 when anything failed or nothing ran.
  * - What is skipped is named with its reason, and counted by itself in the line before. A test of
  *   SQLite alone counts as skipped nowhere: on PostgreSQL it has no subject.
- * - What failed is shown again before these lines: the end of an output is often all that is kept.
+ * - What failed is shown again, cut, before these lines: often only the end of an output is kept.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,24 +37,29 @@ const withoutGateway = process.env['WITHOUT_GATEWAY'] === '1'
 // Children do not inherit settings.
 delete process.env['STORE']
 delete process.env['WITHOUT_GATEWAY']
-/** Each failed job with its failures. */
-const failed: string[] = []
+const SHOWN_AGAIN_LINES_MAX = 20
+const shownAgain: string[] = []
 const total = { passed: 0, failed: 0, skipped: 0, notApplicable: 0 }
 rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
 for (const store of STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
   await runSuite(store)
 if (chosen === 'sqlite' && noPostgres !== false)
   console.log(`skipped: the tests on PostgreSQL (${noPostgres})`)
-for (const lines of failed) console.log(lines)
-if (total.notApplicable > 0) console.log(`${total.notApplicable} of SQLite only`)
-console.log(`${total.skipped} skipped`)
-console.log(`${total.passed} passed, ${total.failed} failed`)
+printTotals()
 process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1)
 
 function end(reason: string): never {
   console.log(reason)
-  console.log(`${total.passed} passed, ${total.failed + 1} failed`)
+  total.failed += 1
+  printTotals()
   process.exit(1)
+}
+
+function printTotals(): void {
+  for (const line of shownAgain) console.log(line)
+  if (total.notApplicable > 0) console.log(`${total.notApplicable} of SQLite only`)
+  console.log(`${total.skipped} skipped`)
+  console.log(`${total.passed} passed, ${total.failed} failed`)
 }
 
 async function runSuite(store: Store): Promise<void> {
@@ -84,7 +89,7 @@ async function runSuite(store: Store): Promise<void> {
     )
     for (const what of skipped) console.log(`    skipped: ${what}`)
     for (const failure of failures) console.log(failure)
-    if (failures.length > 0) failed.push([`FAIL  ${job.name}`, ...failures].join('\n'))
+    if (failures.length > 0) shownAgain.push(`FAIL  ${job.name}`, ...failures.map(cutForTheEnd))
   }
   const work = async (): Promise<void> => {
     for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await runAndReport(job)
@@ -96,6 +101,10 @@ async function runSuite(store: Store): Promise<void> {
   const where = store === 'postgres' ? ' on PostgreSQL' : ''
   const cpu = (cpuTotal / 60).toFixed(1)
   console.log(`${count} files and checks${where} in ${minutes} minutes, CPU ${cpu} minutes`)
+}
+
+function cutForTheEnd(failure: string): string {
+  return failure.split('\n').slice(0, SHOWN_AGAIN_LINES_MAX).join('\n')
 }
 
 function canRun({ name, kind }: Job): boolean {
