@@ -74,8 +74,14 @@ export function createClientDriver({
     const attempted = (): Promise<boolean> => attempt().catch(() => false)
     await eventually(`${name}: ${what}`, attempted, VISIBLE_WITHIN_MS, POLL_EVERY_MS)
   }
-  const until: ClientDriver['until'] = (what, matches) =>
-    repeat(what, async () => matches(await view()))
+  const until: ClientDriver['until'] = async (what, matches) => {
+    let seen: Projection = {}
+    try {
+      await repeat(what, async () => matches((seen = await view())))
+    } catch (cause) {
+      throw new Error(`${name}: ${what} is not seen, but ${JSON.stringify(seen)}`, { cause })
+    }
+  }
   const app = (verb: string, body: unknown, extra = {}): Promise<HttpAnswer> =>
     retryUntilFinal(() => partner.session(token).request('POST', `${path()}/${verb}`, body, extra))
 

@@ -1,10 +1,14 @@
-/** Deadlines of intents and reviews that pass while the processor is down take effect. */
+/**
+ * Deadlines take effect that pass while a process is down: of intents and reviews the processor, of
+ * submissions the rail.
+ */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import { reservedOf } from '../workload/final_checks.js'
+import { frozenRail } from './frozen_rail.js'
 import { LATE_SCENARIOS } from './scenarios.js'
 import { expectedOf, startScenarioStack, summaryOf } from './scenario_stack.js'
 import { run, type ScenarioRun } from './runner.js'
@@ -15,6 +19,7 @@ const DEADLINE_S = 60
 const { stack, partner, startRuns, outcomes } = await startScenarioStack(t, {
   INTENT_TTL_S: String(DEADLINE_S),
   REVIEW_TTL_S: String(DEADLINE_S),
+  RAIL_SUBMIT_TTL_S: '10',
 })
 
 const steps =
@@ -33,6 +38,8 @@ t.test('a deadline passes while the processor is down', async (t) => {
   await run(stack, late.map(steps(1)))
   t.same(summaryOf(late, await outcomes(late)), expectedOf(late))
 })
+
+t.test('a stopped rail: outcome unknown, then refused', (t) => frozenRail(t, { stack, startRuns }))
 
 t.test('the audit is clean', async (t) => {
   t.same(await reservedOf(partner, patience(0)), [], 'no reserved balance is left')

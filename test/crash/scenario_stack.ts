@@ -37,7 +37,8 @@ export async function startScenarioStack(
   const stack = await startSupervisedStack({
     RAIL_DELAY_MS: '400',
     RATE_LIMIT: 'off',
-    RAIL_SUBMIT_TTL_S: '10',
+    // On a busy machine a start takes so long that a shorter one could end a payment as failed.
+    RAIL_SUBMIT_TTL_S: '3600',
     ...settings,
   })
   t.teardown(() => stack.stop())

@@ -10,7 +10,6 @@ import t from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
 import { patience } from '../support/patience.js'
 import { reservedOf } from '../workload/final_checks.js'
-import { frozenRail } from './frozen_rail.js'
 import { INTENT_SCENARIOS, PAYOUT_SCENARIOS } from './scenarios.js'
 import { expectedOf, startScenarioStack, summaryOf } from './scenario_stack.js'
 import { run, type Kills, type ScenarioRun } from './runner.js'
@@ -59,8 +58,6 @@ for (const [name, { victim, isKilled }] of Object.entries(KILL_PLANS)) {
     t.ok(victim === 'rail' || hits() > before, 'some calls failed because of a kill')
   })
 }
-
-t.test('a stopped rail: outcome unknown, then refused', (t) => frozenRail(t, { stack, startRuns }))
 
 t.test('the audit is clean after all runs', async (t) => {
   t.same(await reservedOf(partner, patience(0)), [], 'no reserved balance is left')
