@@ -30,7 +30,7 @@ run: setup nats postgres build ## start a whole stack; Ctrl-C stops it; STORE=po
 	@$(WITH_RAIL) $(SUPERVISOR) .build/src/supervisor/main.js
 
 cluster: setup nats postgres build ## start a trial cluster: two shards, three processors, two gateways, two pools, three NATS, PostgreSQL with standby
-	@$(SUPERVISOR) .build/src/supervisor/cluster/main.js
+	@$(SUPERVISOR) .build/src/trial_cluster/main.js
 
 cluster: export STORE = postgres
 

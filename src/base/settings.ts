@@ -77,7 +77,7 @@ export const SETTINGS = {
     'where the processor reaches the rail; make run sets it',
     '127.0.0.1:50052',
   ),
-  RAILS_FILE: path('JSON file with the rails of this service; empty: the sandbox rail alone'),
+  RAILS_FILE: path('JSON file with the rails of this service; by default the sandbox rail alone'),
   RAIL_ADAPTER: oneOf(
     ['sandbox', 'iso20022'],
     'sandbox',
@@ -99,7 +99,7 @@ export const SETTINGS = {
   CONSOLE_METRICS: addresses(
     'ops ports that the console draws, a DNS name for all its addresses; make run sets it',
   ),
-  CONSOLE_TLS_CERT_FILE: path('certificate chain of the console (PEM); empty: plain HTTP'),
+  CONSOLE_TLS_CERT_FILE: path('certificate chain of the console (PEM); by default plain HTTP'),
   CONSOLE_TLS_KEY_FILE: path('private key of that certificate (PEM)'),
   CONSOLE_CLIENT_CA_FILE: path(
     'CA of the certificates with which operators sign in, for console and processor (PEM)',
@@ -108,10 +108,10 @@ export const SETTINGS = {
   NATS_URL: url(
     ['nats', 'tls'],
     'USER:PASSWORD@HOST:PORT',
-    'URL of existing nats-servers, with all hosts of a NATS cluster; empty starts one',
+    'URL of existing nats-servers, all hosts of a NATS cluster; by default the stack starts one',
   ),
   NATS_TLS_CA_FILE: path(
-    'CA of the nats-server at a tls:// address (PEM); empty: those of the system',
+    'CA of the nats-server at a tls:// address (PEM); by default those of the system',
   ),
   NATS_TLS_CERT_FILE: path('client certificate for the nats-server (PEM)'),
   NATS_TLS_KEY_FILE: path('private key of that certificate (PEM)'),
@@ -123,17 +123,17 @@ export const SETTINGS = {
   STORE_URL: url(
     ['postgres', 'postgresql'],
     'USER:PASSWORD@HOST:PORT/DATABASE',
-    'URL of the PostgreSQL server of the books, with all its hosts; empty: SQLite in DATA_DIR',
+    'URL of the PostgreSQL server of the books, with all its hosts; by default SQLite in DATA_DIR',
   ),
   STORE_SYNC: oneOf(
     ['auto', 'required', 'reported'],
     'auto',
-    'required: none serves while its commits wait for no standby; auto: so beyond loopback',
+    'required serves only while commits wait for a standby; auto requires it beyond loopback',
   ),
   WEBHOOK_STORE_URL: url(
     ['postgres', 'postgresql'],
     'USER:PASSWORD@HOST:PORT/DATABASE',
-    'URL of the webhook pools in PostgreSQL, for a role of their own; empty: that of STORE_URL',
+    'URL of the webhook pools in PostgreSQL, for a role of their own; by default that of STORE_URL',
   ),
   SHARD: schema('schema of the books in PostgreSQL', 'books_1', 40),
   CLUSTER: oneOf(
@@ -145,13 +145,13 @@ export const SETTINGS = {
     '',
     /^$|^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/,
     'up to 40 letters, digits, dots, hyphens and underscores',
-    "name of this processor in its cluster; empty: the machine's host name",
+    "name of this processor in its cluster; by default the machine's host name",
   ),
   GRPC_ADVERTISE: text(
     '',
     /^$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/,
     'host:port',
-    'where the other machines of a cluster reach this processor; empty: GRPC_HOST and its port',
+    'where the other machines of a cluster reach this processor; by default GRPC_HOST and its port',
   ),
   WEBHOOK_POOL_SCHEMA: schema(
     'first part of the schema names of the webhook pools in PostgreSQL: pool_1, pool_2, …',
@@ -193,7 +193,7 @@ export const SETTINGS = {
   PRODUCTION_HOSTS: hosts('host names of production, canonical and legacy'),
   TLS_CERT_FILE: path('certificate chain of the gateway (PEM)'),
   TLS_KEY_FILE: path('private key of the gateway (PEM)'),
-  MASTER_KEY_FILE: path('key file for secrets at rest; empty: DATA_DIR/master.key'),
+  MASTER_KEY_FILE: path('key file for secrets at rest; by default DATA_DIR/master.key'),
   CALLERS: list(
     '',
     CALLER,
@@ -204,12 +204,12 @@ export const SETTINGS = {
     'token of a gateway, a webhook pool or the console for the processor; make run sets it',
   ),
   RAIL_TOKEN: token('token with which the processor calls the rail; make run sets it'),
-  OPERATOR_TOKEN_FILE: path("file with the operator's token; empty: DATA_DIR/operator.token"),
+  OPERATOR_TOKEN_FILE: path("file with the operator's token; by default DATA_DIR/operator.token"),
   SECOND_OPERATOR_FROM: list(
     '',
     /^[A-Z]{3}:(?:0|[1-9][0-9]{0,17})$/,
     'CURRENCY:AMOUNT, in minor units',
-    'amounts from which a second operator must approve; empty: none is needed',
+    'amounts from which a second operator must approve; by default none is needed',
   ),
   SESSION_TTL_S: whole(300, 60, SESSION_TTL_MAX_S, 'lifetime of a session token, seconds'),
   QUOTE_TTL_S: whole(300, 10, 3_600, 'lifetime of a quote, seconds'),
@@ -225,14 +225,14 @@ export const SETTINGS = {
     '',
     new RegExp(`^$|${ADDRESS.source}`),
     'host:port or unix:/path',
-    'screening service that is asked about payouts and confirms; empty: none',
+    'screening service that is asked about payouts and confirms; by default none',
   ),
   SCREENING_TOKEN: token('token for the screening service; make run sets it'),
   SCREENING_TOKEN_FILE: path(
-    'file with the token for the screening service; empty: SCREENING_TOKEN',
+    'file with the token for the screening service; by default SCREENING_TOKEN',
   ),
   SCREENING_TLS_CERT_FILE: path(
-    'certificate chain for the screening service (PEM); empty: GRPC_TLS_…',
+    'certificate chain for the screening service (PEM); by default GRPC_TLS_…',
   ),
   SCREENING_TLS_KEY_FILE: path('private key of that certificate (PEM)'),
   SCREENING_TLS_CA_FILE: path('CA of the certificate of the screening service (PEM)'),
@@ -262,7 +262,7 @@ export const SETTINGS = {
     0,
     0,
     31_536_000,
-    'age from which a rate is stale and not used, seconds; 0: never',
+    'age from which a rate is stale and not used, seconds; 0 means never',
   ),
   ...CORRIDOR_LIMITS,
   ALLOW_SANDBOX_RAIL_IN_PRODUCTION: oneOf(
@@ -332,7 +332,7 @@ export const SETTINGS = {
     256,
     0,
     1_048_576,
-    'free disk space of DATA_DIR, in MiB, below which writes are rejected; 0: never',
+    'free disk space of DATA_DIR, in MiB, below which writes are rejected; 0 means never',
   ),
   RECOVERY: oneOf(
     ['no', 'yes'],
@@ -377,7 +377,7 @@ export const SETTINGS = {
   OTLP_URL: webUrl(
     /^[^\s@?#/][^\s@?#]*$/,
     'http://HOST:PORT or https://HOST, with a path if it has one',
-    'collector that gets spans by OTLP/HTTP, at /v1/traces of this URL; empty: no traces',
+    'collector that gets spans by OTLP/HTTP, at /v1/traces of this URL; by default no traces',
   ),
   OTLP_HEADERS_FILE: path(
     'file with headers for the collector, one `Name: value` a line, such as a token',

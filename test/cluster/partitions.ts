@@ -7,7 +7,7 @@
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { once } from 'node:events'
-import type { TrialClusterOptions } from '../../src/supervisor/cluster/trial_cluster.js'
+import type { TrialClusterOptions } from '../../src/trial_cluster/trial_cluster.js'
 import { freePort } from '../../src/supervisor/ports.js'
 
 export interface Partitions extends Required<Pick<TrialClusterOptions, 'route' | 'within'>> {

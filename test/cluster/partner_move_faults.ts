@@ -5,7 +5,7 @@ import type { ProtoGrpcType } from '../../protos/types/shards.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { systemPause } from '../../src/base/clock.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
+import type { ClusterMember } from '../../src/trial_cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
 import type { Fault, FaultContext } from './faults.js'
 

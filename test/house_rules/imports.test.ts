@@ -100,6 +100,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...[BASE, GRPC, PROCESS, METRICS, 'src/auth', 'src/bus', 'src/rails', 'src/rails/switch'],
     ...[...DATABASE, 'protos/types'],
   ],
+  'src/trial_cluster': [...[BASE, GRPC, PROCESS, 'src/auth', 'src/supervisor', 'protos/types']],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', ...DATABASE],
   'src/operations': [

@@ -15,7 +15,7 @@ import {
   CLUSTER_FILE,
   type ClusterMember,
   type ClusterRole,
-} from '../../src/supervisor/cluster/cluster_file.js'
+} from '../../src/trial_cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
 import { createPartnerAt, type Key } from '../support/operators.js'
 import { addressOf, processesOf, type LoadedShard, type Stack } from './stacks.js'

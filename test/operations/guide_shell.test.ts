@@ -58,7 +58,7 @@ const RUN_BY: Readonly<Record<string, RunBy>> = {
   audit: ['src/audit/main.js', 'integration/payouts', "'audit/main.js'"],
   bench: ['test/load/main.js', 'load/main', "load(t, 'bench'"],
   // The drill starts it.
-  cluster: ['src/supervisor/cluster/main.js', 'cluster/programs', "'--cluster'"],
+  cluster: ['src/trial_cluster/main.js', 'cluster/programs', "'--cluster'"],
   'cluster-chaos': ['test/cluster/main.js', 'cluster/programs', "'test/cluster/main.js'"],
   demo: ['src/operations/demo/demo.js', 'operations/commands', "'demo/demo.js'"],
   load: ['test/load/main.js', 'load/main', "load(t, 'load'"],

@@ -56,8 +56,8 @@ export const OWN_SERVER: Readonly<Record<string, string>> = {
   'test/store/partner_copy': "sets a partner's payments apart for its move between two shards",
   'test/store/partner_transfer': 'moves a partner between two shards',
   'test/store/postgres_contract': "the store's contract on PostgreSQL",
-  'test/supervisor/cluster_guide': 'a trial cluster, by the pages of the guide',
-  'test/supervisor/trial_cluster': 'a trial cluster, which has its own server and standby',
+  'test/trial_cluster/guide': 'a trial cluster, by the pages of the guide',
+  'test/trial_cluster/trial_cluster': 'a trial cluster, which has its own server and standby',
 }
 
 const isNamedIn = (names: Readonly<Record<string, string>>, name: string): boolean =>

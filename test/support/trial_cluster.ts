@@ -7,12 +7,12 @@ import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { connect } from '../../src/client/index.js'
 import { credentialsOf, readSandbox, type Sandbox } from '../../src/operations/calls/sandbox.js'
-import type { ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
+import type { ClusterMember } from '../../src/trial_cluster/cluster_file.js'
 import {
   createTrialCluster,
   type TrialCluster,
   type TrialClusterOptions,
-} from '../../src/supervisor/cluster/trial_cluster.js'
+} from '../../src/trial_cluster/trial_cluster.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { requiringDocumented } from './documented_answers.js'
 import { eventually } from './eventually.js'

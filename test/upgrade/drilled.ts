@@ -1,10 +1,11 @@
 /** What the upgrade drill replaces: a stack, or the trial cluster. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { projectRoot } from '../../src/base/project_root.js'
 import { FILES } from '../../src/base/subjects.js'
 import { startEphemeralStack } from '../../src/operations/demo/ephemeral_stack.js'
 import { credentialsOf } from '../../src/operations/calls/sandbox.js'
-import { CLUSTER_FILE, type ClusterMember } from '../../src/supervisor/cluster/cluster_file.js'
+import { CLUSTER_FILE, type ClusterMember } from '../../src/trial_cluster/cluster_file.js'
 import { requestRollingRestart } from '../../src/supervisor/pid_file.js'
 import { RUN_FILE } from '../../src/supervisor/stack.js'
 import { auditShards } from '../cluster/shard_audit.js'
@@ -45,13 +46,20 @@ async function restarted(dataDir: string, former: Former | undefined): Promise<v
   requestRollingRestart(join(dataDir, RUN_FILE))
 }
 
+/** The program of the trial cluster; earlier revisions have it with the supervisor. */
+function clusterProgram(root: string): string {
+  const path = 'trial_cluster/main.js'
+  return existsSync(join(root, '.build/src', path)) ? path : 'supervisor/cluster/main.js'
+}
+
 /** A partner in each shard, called through both gateways. */
 export async function drillCluster(
   dataDir: string,
   extent: Extent,
   former?: Former,
 ): Promise<Drilled> {
-  const cluster = startEphemeralStack(dataDir, SETTINGS, former?.root, 'supervisor/cluster/main.js')
+  const program = clusterProgram(former?.root ?? projectRoot())
+  const cluster = startEphemeralStack(dataDir, SETTINGS, former?.root, program)
   try {
     const sandbox = await cluster.ready
     const members = JSON.parse(

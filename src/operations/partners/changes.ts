@@ -83,7 +83,7 @@ const keyLines = (id = '', secret = ''): string[] => [
 
 export const balanceAlert: CliCommand = {
   usage: 'balance-alert PARTNER ENV CUR AMOUNT',
-  about: 'send balance.low when less than AMOUNT is available; 0: no alert',
+  about: 'send balance.low when less than AMOUNT is available; 0 means no alert',
   options: CHANGE,
   run: async (context, [partner = '', environment = '', code = '', text = '']) => {
     const currency = currencyNamed(code)

@@ -55,7 +55,7 @@ export const partnerResume: CliCommand = {
 
 export const partnerAllowIps: CliCommand = {
   usage: 'partner allow-ips NAME CIDRS',
-  about: 'allowed source addresses in production, e.g. 203.0.113.0/24; none: any address',
+  about: 'allowed source addresses in production, e.g. 203.0.113.0/24; none allows any address',
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const values = parseList(text, cidrFault)
@@ -66,7 +66,7 @@ export const partnerAllowIps: CliCommand = {
 
 export const partnerPackages: CliCommand = {
   usage: 'partner packages NAME IDS',
-  about: 'allowed app ids for session calls, comma-separated; none: any app',
+  about: 'allowed app ids for session calls, comma-separated; none allows any app',
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const values = parseList(text, packageFault)
@@ -88,7 +88,7 @@ export const partnerCorridors: CliCommand = {
 
 export const partnerRateLimit: CliCommand = {
   usage: 'partner rate-limit NAME PER_SECOND',
-  about: 'requests per second and key; 0: the default',
+  about: 'requests per second and key; 0 means the default',
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const per_second = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN

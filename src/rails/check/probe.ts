@@ -65,11 +65,11 @@ export function createProbe(options: ProbeOptions): Probe {
 
   return {
     describe: (call) =>
-      answered((callback) =>
+      answerOf((callback) =>
         stub.Describe({}, metadataOf(call), { deadline: deadline() }, callback),
       ),
     summarize: (from, to, call) =>
-      answered((callback) =>
+      answerOf((callback) =>
         stub.Summarize(
           { from: String(from), to: String(to) },
           metadataOf(call),
@@ -88,7 +88,7 @@ export function createProbe(options: ProbeOptions): Probe {
 
 type Callback<Message> = (fault: ServiceError | null, message?: Message) => void
 
-function answered<Message>(
+function answerOf<Message>(
   call: (callback: Callback<Message>) => unknown,
 ): Promise<Answered<Message>> {
   return new Promise((resolve) => {

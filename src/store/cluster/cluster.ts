@@ -15,7 +15,7 @@
 import { join } from 'node:path'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
-import { answered } from '../postgres/answers.js'
+import { answerWithin } from '../postgres/answers.js'
 import type { Connection } from '../postgres/connection.js'
 import {
   checkTimeline,
@@ -197,8 +197,8 @@ export async function openCluster({
   await migrate(opened, SCHEMA, DEFINITION)
   const connection: Connection = {
     ...opened,
-    all: (sql, parameters) => answered(opened.all(sql, parameters), answerWithinMs),
-    run: (sql, parameters) => answered(opened.run(sql, parameters), answerWithinMs),
+    all: (sql, parameters) => answerWithin(opened.all(sql, parameters), answerWithinMs),
+    run: (sql, parameters) => answerWithin(opened.run(sql, parameters), answerWithinMs),
   }
   for (let tries = 1; !(await hasName(connection, name)); tries++) {
     if (tries === 1) onNameTaken()

@@ -58,7 +58,7 @@ export function createAnswers(elapsed: () => number, withinMs: number): Answers 
 }
 
 /** For statements that are rare: each has a timer. @throws NoAnswer */
-export function answered<Answer>(query: Promise<Answer>, withinMs: number): Promise<Answer> {
+export function answerWithin<Answer>(query: Promise<Answer>, withinMs: number): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const refuse = (): void => reject(new NoAnswer(withinMs))

@@ -21,7 +21,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import type { Bindable, Reader } from '../database.js'
 import { POSTGRES } from '../dialect.js'
-import { answered, NoAnswer } from './answers.js'
+import { answerWithin, NoAnswer } from './answers.js'
 import { sessionName } from './holder.js'
 
 export interface PostgresTarget {
@@ -167,7 +167,7 @@ export async function connectToPrimary(
     const end = (): void => void client.end().catch(() => undefined)
     try {
       await client.connect()
-      const { rows } = await answered(client.query<Role>(ROLE), CONNECT_WITHIN_MS)
+      const { rows } = await answerWithin(client.query<Role>(ROLE), CONNECT_WITHIN_MS)
       const { standby, session, system, timeline } = rows[0]!
       const server = { system, timeline: Number.parseInt(timeline, 16) }
       const fault = standby ? 'is a standby' : faultOf(server, known)
@@ -272,7 +272,7 @@ function connectionOf({ client, target, session, server }: Dialled): Connection 
     },
     close: async () => {
       closing = true
-      await answered(client.end(), CLOSE_WITHIN_MS).catch(() => undefined)
+      await answerWithin(client.end(), CLOSE_WITHIN_MS).catch(() => undefined)
     },
   }
 }

@@ -21,7 +21,7 @@ import { FILES } from '../../base/subjects.js'
 import { acquireLock } from '../sqlite/database.js'
 import type { Database } from '../database.js'
 import { Deposed, type Synchrony } from '../store.js'
-import { answered, createAnswers, lostOr, type Answers } from './answers.js'
+import { answerWithin, createAnswers, lostOr, type Answers } from './answers.js'
 import {
   checkTimeline,
   connectToPrimary,
@@ -176,7 +176,7 @@ export async function openOwnedSchema<Name extends string>(
       ...options,
       connection: writer,
       background,
-      looks: { all: (sql, values) => answered(writer.all(sql, values), ANSWER_WITHIN_MS) },
+      looks: { all: (sql, values) => answerWithin(writer.all(sql, values), ANSWER_WITHIN_MS) },
       checkServer: () => checkTimeline(writer, targets),
       statement,
       reads,

@@ -120,7 +120,7 @@ export const INSTRUCTIONS: readonly CheckCase[] = [
   },
   {
     name: 'not_after',
-    sentence: 'epoch ms; refuse the instruction after it; 0: no bound',
+    sentence: 'epoch ms; refuse the instruction after it; 0 means no bound',
     run: async (check) => {
       const now = check.clock.now()
       const late = check.make('paid', { not_after: String(now - DAY_MS) })

@@ -9,21 +9,21 @@
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadMasterKeys } from '../../auth/master_key.js'
-import type { ReadyInfo } from '../../process/child.js'
-import { projectRoot } from '../../base/project_root.js'
-import type { Random } from '../../base/random.js'
-import { writeSecretFile } from '../../base/secret_file.js'
-import type { SettingName } from '../../base/settings.js'
-import { FILES, webhookSchema } from '../../base/subjects.js'
-import type { OwnProgram } from '../child_variables.js'
-import type { Credentials } from '../credentials.js'
-import type { DataFolder } from '../data_folder.js'
-import type { StackEnvironment } from '../environment.js'
-import { ensurePassword, natsServer } from '../nats_server.js'
-import { freePort } from '../ports.js'
-import { findPostgres } from '../postgres_server.js'
-import type { Program } from '../program.js'
+import { loadMasterKeys } from '../auth/master_key.js'
+import type { ReadyInfo } from '../process/child.js'
+import { projectRoot } from '../base/project_root.js'
+import type { Random } from '../base/random.js'
+import { writeSecretFile } from '../base/secret_file.js'
+import type { SettingName } from '../base/settings.js'
+import { FILES, webhookSchema } from '../base/subjects.js'
+import type { OwnProgram } from '../supervisor/child_variables.js'
+import type { Credentials } from '../supervisor/credentials.js'
+import type { DataFolder } from '../supervisor/data_folder.js'
+import type { StackEnvironment } from '../supervisor/environment.js'
+import { ensurePassword, natsServer } from '../supervisor/nats_server.js'
+import { freePort } from '../supervisor/ports.js'
+import { findPostgres } from '../supervisor/postgres_server.js'
+import type { Program } from '../supervisor/program.js'
 import {
   CONSOLE,
   NODE_FLAGS,
@@ -32,8 +32,8 @@ import {
   SCREENING,
   STOPPED_BEFORE,
   type ConsoleProgram,
-} from '../programs.js'
-import { StartupError } from '../startup_error.js'
+} from '../supervisor/programs.js'
+import { StartupError } from '../supervisor/startup_error.js'
 import type { ClusterRole } from './cluster_file.js'
 import { createPostgresPair, POSTGRES_NAMES, type PostgresPair } from './postgres_pair.js'
 

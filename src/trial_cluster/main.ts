@@ -1,18 +1,18 @@
 /**
  * `make cluster`: the whole service scaled out on one machine, for trial. Signals and exit codes:
- * ../run_until_stopped.ts.
+ * ../supervisor/run_until_stopped.ts.
  */
-import { systemClock } from '../../base/clock.js'
-import { systemRandom } from '../../base/random.js'
-import { openDataFolder } from '../data_folder.js'
-import { readEnvironment } from '../environment.js'
-import { terminateStaleRun } from '../pid_file.js'
-import { requireFreePorts } from '../ports.js'
-import { refuseUnfitRails } from '../programs.js'
-import { runMain, runUntilStopped } from '../run_until_stopped.js'
-import { RUN_FILE } from '../stack.js'
-import { StartupError } from '../startup_error.js'
-import { createTerminal } from '../terminal.js'
+import { systemClock } from '../base/clock.js'
+import { systemRandom } from '../base/random.js'
+import { openDataFolder } from '../supervisor/data_folder.js'
+import { readEnvironment } from '../supervisor/environment.js'
+import { terminateStaleRun } from '../supervisor/pid_file.js'
+import { requireFreePorts } from '../supervisor/ports.js'
+import { refuseUnfitRails } from '../supervisor/programs.js'
+import { runMain, runUntilStopped } from '../supervisor/run_until_stopped.js'
+import { RUN_FILE } from '../supervisor/stack.js'
+import { StartupError } from '../supervisor/startup_error.js'
+import { createTerminal } from '../supervisor/terminal.js'
 import { createTrialCluster } from './trial_cluster.js'
 
 async function main(): Promise<void> {

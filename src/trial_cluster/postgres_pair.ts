@@ -12,15 +12,15 @@
  */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSecretFile, writeSecretFile } from '../../base/secret_file.js'
-import { postgresServer, type PostgresBinaries } from '../postgres_server.js'
-import type { Program } from '../program.js'
+import { readSecretFile, writeSecretFile } from '../base/secret_file.js'
+import { postgresServer, type PostgresBinaries } from '../supervisor/postgres_server.js'
+import type { Program } from '../supervisor/program.js'
 import {
   createReplication,
   type PostgresInstance,
   type ReplicationOptions,
-} from '../postgres_replication.js'
-import { StartupError } from '../startup_error.js'
+} from '../supervisor/postgres_replication.js'
+import { StartupError } from '../supervisor/startup_error.js'
 
 export const POSTGRES_NAMES = ['postgres-1', 'postgres-2'] as const
 export type PostgresName = (typeof POSTGRES_NAMES)[number]
