@@ -15,6 +15,61 @@ import { createProxies } from '../cluster/partitions.js'
 import { eventually } from '../support/eventually.js'
 import { server, log, shortPause, newShard, opened, connected } from './postgres_books.js'
 
+t.test('statements of a session wait for each other, a failed one included', async (t) => {
+  const warnings: string[] = []
+  const warned = ({ message }: Error): void => void warnings.push(message)
+  process.on('warning', warned)
+  t.teardown(() => process.off('warning', warned))
+  const connection = await connectToPrimary(parseStoreUrl(server.url), 'public', 'a test')
+  t.teardown(() => connection.close())
+  const answers = await Promise.allSettled([
+    connection.exec('BEGIN; CREATE TEMPORARY TABLE numbers (number integer) ON COMMIT DROP'),
+    connection.run('INSERT INTO numbers VALUES (?)', [1]),
+    connection.all('SELECT number FROM numbers'),
+    connection.all('SELECT number FROM nothing'),
+    connection.exec('ROLLBACK'),
+    connection.all('SELECT 2 AS number'),
+  ])
+  t.match(answers, [
+    { status: 'fulfilled' },
+    { value: 1 },
+    { value: [{ number: 1 }] },
+    { status: 'rejected', reason: { code: '42P01' } },
+    { status: 'fulfilled' },
+    { value: [{ number: 2 }] },
+  ])
+  t.same(warnings, [], 'the driver has no queue of its own that could end with its next version')
+})
+
+t.test('what a database has for its sessions ends none of ours', async (t) => {
+  const target = parseStoreUrl(server.url)
+  const connection = await connectToPrimary(target, 'public', 'a test')
+  t.teardown(() => connection.close())
+  const database = `impatient_${newShard()}`
+  await connection.exec(`CREATE DATABASE ${database} TEMPLATE template0`)
+  t.teardown(() => connection.exec(`DROP DATABASE ${database} WITH (FORCE)`))
+  const limits = await connection.all<{ name: string }>(
+    `SELECT name FROM pg_settings WHERE context = 'user' AND name IN ('statement_timeout',
+      'lock_timeout', 'idle_session_timeout', 'transaction_timeout')`,
+  )
+  t.ok(limits.length >= 3, 'transaction_timeout exists since version 17')
+  const settings = new Map(limits.map(({ name }) => [name, '0']))
+  for (const { name } of limits)
+    await connection.exec(`ALTER DATABASE ${database} SET ${name} = '1s'`)
+  await connection.exec(`ALTER DATABASE ${database} SET synchronous_commit = off;
+    ALTER DATABASE ${database} SET default_transaction_isolation = serializable`)
+  settings.set('synchronous_commit', 'on').set('default_transaction_isolation', 'read committed')
+
+  const there = target.map((each) => ({ ...each, database }))
+  const session = await connectToPrimary(there, 'public', 'a test')
+  t.teardown(() => session.close())
+  for (const [name, value] of settings)
+    t.same(await session.all(`SELECT current_setting(?) AS value`, [name]), [{ value }], name)
+
+  await connection.exec(`ALTER DATABASE ${database} SET default_transaction_read_only = on`)
+  await t.rejects(connectToPrimary(there, 'public', 'a test'), /accepts writes: .* is read-only \(/)
+})
+
 t.test('a server that is silent', async (t) => {
   const schema = await openOwnedSchema(
     {

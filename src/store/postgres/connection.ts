@@ -37,16 +37,28 @@ const DEFAULT_PORT = 5432
 const CONNECT_WITHIN_MS = 5_000
 /** A host that is up answers in this time after the first primary that does. */
 const OTHERS_WITHIN_MS = 500
+const SINCE_17 = 'transaction_timeout'
 /** The timeline is the first part of the name of a WAL file, in hexadecimal digits. */
 const ROLE = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session,
+  current_setting('default_transaction_read_only') = 'on' AS "isReadOnly",
   (SELECT system_identifier::text FROM pg_control_system()) AS system,
   CASE WHEN pg_is_in_recovery() THEN '0'
-    ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline`
+    ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline,
+  (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = '${SINCE_17}')`
 const BIGINT_OID = 20
 /** A server that does not answer does not hold up who leaves it. */
 const CLOSE_WITHIN_MS = SECOND
-/** A commit is on the synchronous standbys, whatever the server's own setting is. */
-const SESSION = '-c statement_timeout=0 -c jit=off -c synchronous_commit=on'
+/**
+ * Whatever a server, a database or a role has for sessions without settings of their own: a commit is
+ * on the synchronous standbys, and neither a rest nor a wait ends a session. A rest within a
+ * transaction does, as the server has it: the locks of a dead owner are released by it.
+ */
+const SESSION = [
+  ...['synchronous_commit=on', 'default_transaction_isolation=read\\ committed', 'jit=off'],
+  ...['statement_timeout=0', 'lock_timeout=0', 'idle_session_timeout=0'],
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ')
 
 /**
  * The server ends the session of a machine that does not answer it, which frees its locks and its
@@ -124,6 +136,7 @@ const loadDriver = async (): Promise<typeof pg> => (await import('pg')).default
 
 interface Role {
   readonly standby: boolean
+  readonly isReadOnly: boolean
   readonly session: number
   readonly system: string
   readonly timeline: string
@@ -168,9 +181,9 @@ export async function connectToPrimary(
     try {
       await client.connect()
       const { rows } = await answerWithin(client.query<Role>(ROLE), CONNECT_WITHIN_MS)
-      const { standby, session, system, timeline } = rows[0]!
+      const { session, system, timeline, ...role } = rows[0]!
       const server = { system, timeline: Number.parseInt(timeline, 16) }
-      const fault = standby ? 'is a standby' : faultOf(server, known)
+      const fault = readOnlyFault(role) ?? faultOf(server, known)
       if (fault === null && !isChosen) {
         primaries.push({ client, target, session, server })
         return
@@ -226,6 +239,12 @@ export async function checkTimeline(
     throw new NoAnswer(new Error('another server was promoted'))
 }
 
+/** Why a server accepts no writes; null if it does. A provider sets the second when a disk is full. */
+function readOnlyFault({ standby, isReadOnly }: Pick<Role, 'standby' | 'isReadOnly'>) {
+  if (standby) return 'is a standby'
+  return isReadOnly ? 'is read-only (default_transaction_read_only)' : null
+}
+
 /** Why a primary is not used. Null if it is. */
 function faultOf({ system, timeline }: Timeline, known: Timeline | undefined): string | null {
   if (known === undefined || system !== known.system || timeline >= known.timeline) return null
@@ -235,17 +254,21 @@ function faultOf({ system, timeline }: Timeline, known: Timeline | undefined): s
 function connectionOf({ client, target, session, server }: Dialled): Connection {
   const prepared = new Map<string, { name: string; text: string }>()
   let closing = false
+  let last: Promise<unknown> = Promise.resolve()
 
-  const query = async (
-    sql: string,
-    parameters: readonly Bindable[] = [],
-  ): Promise<pg.QueryResult> => {
+  const inOrder = <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
+    const answer = last.then(send)
+    last = answer.catch(() => undefined)
+    return answer
+  }
+  const query = (sql: string, parameters: readonly Bindable[] = []): Promise<pg.QueryResult> => {
     let known = prepared.get(sql)
     if (known === undefined) {
       known = { name: `s${prepared.size}`, text: numbered(sql) }
       prepared.set(sql, known)
     }
-    return client.query({ ...known, values: [...parameters] })
+    const named = { ...known, values: [...parameters] }
+    return inOrder(() => client.query(named))
   }
 
   return {
@@ -256,7 +279,7 @@ function connectionOf({ client, target, session, server }: Dialled): Connection 
     all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
       (await query(sql, parameters)).rows as Row[],
     run: async (sql, parameters) => (await query(sql, parameters)).rowCount ?? 0,
-    exec: async (sql) => void (await client.query(sql)),
+    exec: async (sql) => void (await inOrder(() => client.query(sql))),
     onNotice: (report) => {
       client.on('notice', ({ code, message }) => report(code ?? '', message ?? ''))
     },
