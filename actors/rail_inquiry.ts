@@ -44,8 +44,8 @@ export function lastInquiryAt(
 
 /**
  * The instant of the next inquiry about a payment that an operator resolved at `resolvedAt`;
- * null means no further one. The first inquiry leaves with the resolve; a timer repeats it, each time at three
- * times the age, for a day.
+ * null means no further one. The first inquiry leaves with the resolve; a timer repeats it, each
+ * time at three times the age, for a day.
  */
 export function nextInquiryAfterResolve(resolvedAt: Instant, now: Instant): Instant | null {
   const age = Math.max(now - resolvedAt, INQUIRE_AFTER_MS[0]! / 3)

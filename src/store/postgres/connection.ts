@@ -49,9 +49,9 @@ const BIGINT_OID = 20
 /** A server that does not answer does not hold up who leaves it. */
 const CLOSE_WITHIN_MS = SECOND
 /**
- * Whatever a server, a database or a role has for sessions without settings of their own: a commit is
- * on the synchronous standbys, and neither a rest nor a wait ends a session. A rest within a
- * transaction does, as the server has it: the locks of a dead owner are released by it.
+ * Whatever a server, a database or a role has for sessions without settings of their own: a commit
+ * is on the synchronous standbys, and neither a rest nor a wait ends a session. A rest within a
+ * transaction does, as the server has it: that releases the locks of a dead owner.
  */
 const SESSION = [
   ...['synchronous_commit=on', 'default_transaction_isolation=read\\ committed', 'jit=off'],
@@ -239,7 +239,7 @@ export async function checkTimeline(
     throw new NoAnswer(new Error('another server was promoted'))
 }
 
-/** Why a server accepts no writes; null if it does. A provider sets the second when a disk is full. */
+/** Why a server accepts no writes. Null if it does. Providers set the second for a full disk. */
 function readOnlyFault({ standby, isReadOnly }: Pick<Role, 'standby' | 'isReadOnly'>) {
   if (standby) return 'is a standby'
   return isReadOnly ? 'is read-only (default_transaction_read_only)' : null
