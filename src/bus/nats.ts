@@ -8,6 +8,7 @@
  * - Reconnects forever; each process decides whether it serves without the bus.
  * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
  *   recreated. A recreated stream has lost its messages, and the publisher reports it.
+ * - A message that the stream refuses is told in the log: until the cause ends, no event passes.
  * - In a NATS cluster the stream has three replicas; one of a single server becomes replicated.
  * - Limits retention, because work-queue retention loses its deduplication window when the server
  *   restarts.
@@ -29,7 +30,7 @@ import {
   type Msg,
   type NatsConnection,
 } from 'nats'
-import { DAY, MINUTE, SECOND, type Clock } from '../base/clock.js'
+import { DAY, MINUTE, SECOND, type Clock, type Instant } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
 import type { EventId, TenantId } from '../base/ids.js'
 import { EVENT_HEADERS, EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
@@ -47,6 +48,8 @@ const DUPLICATE_WINDOW_MS = 2 * MINUTE
 const ACK_WAIT_MS = 5 * SECOND
 const ACK_PENDING_MAX = 4_096
 const CLUSTER_REPLICAS = 3
+/** No message is larger: bus/publisher bounds its events, its headers are a few kilobytes. */
+const PAYLOAD_MIN = 256 * 1024
 /** Parts of an acknowledgement's subject that has no domain and no account. */
 const ACK_TOKENS = 9
 const NO_RESPONDERS = 503
@@ -92,6 +95,7 @@ export function connectBus(options: BusOptions): Bus {
   let streamCreated: string | undefined
   let preparing: Promise<void> | undefined
   const faults = createFaultLog(log)
+  const refusals = createRefusalLog(log, clock)
 
   const stayConnected = async (): Promise<void> => {
     while (!closing) {
@@ -146,6 +150,7 @@ export function connectBus(options: BusOptions): Bus {
   const makeReady = async (link: NatsConnection): Promise<string | undefined> => {
     while (!closing && !link.isClosed()) {
       try {
+        checkPayloadBound(link)
         const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
         const created = await ensureStream(manager, replicasAt(link))
         if (consumes) await ensureConsumer(manager, ackWaitMs)
@@ -175,8 +180,10 @@ export function connectBus(options: BusOptions): Bus {
   }
 
   const onReply = (reply: Msg): void => {
-    publisher.answer(numberAtEnd(reply.subject), isStored(reply))
+    const refusal = refusalOf(reply)
+    publisher.answer(numberAtEnd(reply.subject), refusal === null)
     if (reply.headers?.code === NO_RESPONDERS) missing('no stream takes events')
+    else if (refusal !== null) refusals.told(refusal)
   }
 
   const onPulled = (link: NatsConnection, message: Msg): void => {
@@ -223,6 +230,27 @@ function createFaultLog(log: Logger) {
       told = undefined
     },
   }
+}
+
+/** Why the stream refuses messages: each reason once a minute, and another one after a second. */
+function createRefusalLog(log: Logger, clock: Clock) {
+  let last: { readonly reason: string; readonly at: Instant } | undefined
+  return {
+    told: (reason: string): void => {
+      const now = clock.now()
+      const silentMs = reason === last?.reason ? MINUTE : SECOND
+      if (last !== undefined && now - last.at < silentMs) return
+      last = { reason, at: now }
+      log.warn({ reason }, 'bus refuses events')
+    },
+  }
+}
+
+/** @throws Error when the server would end the connection at a large message */
+function checkPayloadBound({ info }: NatsConnection): void {
+  const accepted = info?.max_payload ?? PAYLOAD_MIN
+  if (accepted < PAYLOAD_MIN)
+    throw new Error(`max_payload of the server is ${accepted} bytes, it needs ${PAYLOAD_MIN}`)
 }
 
 const reasonOf = (fault: unknown): string =>
@@ -348,14 +376,26 @@ function requestMessages(link: NatsConnection, request: PullRequest, pulls: stri
   link.publish(PULL_SUBJECT, body, { reply: `${pulls}.${number}` })
 }
 
-/** An acknowledgement carries a stream sequence; any other reply is a refusal. */
-function isStored(reply: Msg): boolean {
-  if (reply.headers?.hasError === true) return false
+/** An acknowledgement carries a stream sequence: null. Any other reply is a refusal, with why. */
+function refusalOf(reply: Msg): string | null {
+  if (reply.headers?.hasError === true) return reply.headers.description
+  const answer = answerIn(reply)
+  if (answer === undefined) return 'the answer is malformed'
+  if (answer.error !== undefined) return answer.error.description ?? 'without a reason'
+  return answer.seq === undefined ? 'the answer has no sequence' : null
+}
+
+interface PublishAnswer {
+  readonly seq?: number
+  readonly error?: { readonly description?: string }
+}
+
+function answerIn(reply: Msg): PublishAnswer | undefined {
   try {
     const answer: unknown = JSON.parse(reply.string())
-    return typeof answer === 'object' && answer !== null && 'seq' in answer && !('error' in answer)
+    return typeof answer === 'object' && answer !== null ? answer : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 

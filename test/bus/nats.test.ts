@@ -1,4 +1,6 @@
 /** The bus on a real nats-server: no event is lost by kills, freezes and a wiped stream. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { connect } from 'nats'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
@@ -38,6 +40,16 @@ async function aRunningServer(t: Test): Promise<NatsServer> {
   return server
 }
 
+async function aConfiguredServer(t: Test, configuration: string): Promise<NatsServer> {
+  const folder = tempFolder(t)
+  const file = join(folder, 'nats.conf')
+  writeFileSync(file, configuration)
+  const server = await createNatsServer(folder, ['-c', file])
+  t.teardown(() => server.kill())
+  await server.start()
+  return server
+}
+
 /** A running server with a bus that is up. */
 async function aRunningBus(t: Test, consumes = true): Promise<{ server: NatsServer; bus: Bus }> {
   const server = await aRunningServer(t)
@@ -50,8 +62,10 @@ t.test('the log says once why the bus is not ready', async (t) => {
   const withoutJetStream = await createNatsServer(tempFolder(t), [], false)
   t.teardown(() => withoutJetStream.kill())
   await withoutJetStream.start()
+  const withSmallPayload = await aConfiguredServer(t, 'max_payload: 1000')
   const faults = [
     [withoutJetStream.url, 'JetStream is off there, or has no leader'],
+    [withSmallPayload.url, 'max_payload of the server is 1000 bytes, it needs 262144'],
     [withoutJetStream.url.replace(/:[^:@]*@/, ':wrong@'), 'Authorization Violation'],
   ] as const
   for (const [url, reason] of faults) {
@@ -66,6 +80,28 @@ t.test('the log says once why the bus is not ready', async (t) => {
     await bus.close()
     t.match(told('warn'), [new RegExp(`"reason":".*${reason}.*"message":"bus not ready"`)])
   }
+})
+
+t.test('the log says why the stream refuses events', async (t) => {
+  const server = await aConfiguredServer(t, 'jetstream { max_file_store: 20000 }')
+  const lines: string[] = []
+  const write = (line: string): void => void lines.push(line)
+  const told = createLog('test', { LOG_LEVEL: 'warn' }, { write })
+  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log: told })
+  t.teardown(() => bus.close())
+  await isUp(bus)
+  const stored: boolean[] = []
+  await eventually('its storage is used up', async () => {
+    const [event] = someEvents(1)
+    stored.push(await bus.publisher.publish(event!, event!.id))
+    return lines.length > 0
+  })
+  t.equal(stored[0], true)
+  t.equal(stored.at(-1), false)
+  t.match(lines, [/"reason":"insufficient .*"message":"bus refuses events"/])
+  const [another] = someEvents(1)
+  t.equal(await bus.publisher.publish(another!, another!.id), false)
+  t.equal(lines.length, 1, 'each reason once')
 })
 
 /** Reads and acknowledges until every wanted id was seen. @returns how often each was */

@@ -30,20 +30,21 @@ const PASSWORD = 'test-password'
 const READY = 'Server is ready'
 
 /**
- * @param tls flags of nats-server; with them it accepts only TLS
+ * @param more flags of nats-server, e.g. for TLS or a configuration file
  * @param hasJetStream without it, it stores nothing
  */
 export async function createNatsServer(
   folder: string,
-  tls: readonly string[] = [],
+  more: readonly string[] = [],
   hasJetStream = true,
 ): Promise<NatsServer> {
   const port = await freePort('127.0.0.1')
   const store = join(folder, 'store')
+  const isTls = more.some((flag) => flag.startsWith('--tls'))
   let server: ChildProcess | undefined
 
   const start = async (): Promise<void> => {
-    const flags = [...tls, '-a', '127.0.0.1', '-p', String(port)]
+    const flags = [...more, '-a', '127.0.0.1', '-p', String(port)]
     if (hasJetStream) flags.push('-js', '-sd', store)
     const child = spawn('nats-server', [...flags, '--user', 'test', '--pass', PASSWORD], {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -73,7 +74,7 @@ export async function createNatsServer(
   }
 
   return {
-    url: `${tls.length > 0 ? 'tls' : 'nats'}://test:${PASSWORD}@127.0.0.1:${port}`,
+    url: `${isTls ? 'tls' : 'nats'}://test:${PASSWORD}@127.0.0.1:${port}`,
     port,
     pid: () => server?.pid ?? 0,
     start,
