@@ -1,5 +1,5 @@
 /** The SQLite file of the store: its WAL, its single writer. */
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -44,6 +44,17 @@ t.test('a file has one writer and any number of readers', async (t) => {
   const next = await openStore(file)
   t.same(await dueIds(next, 'intents', instant(9e12), 1), ['pi_1'], 'the next writer opens it')
   await next.close()
+})
+
+t.test('an error of a damaged file names it', async (t) => {
+  const file = join(tempFolder(t), 'processor.db')
+  writeFileSync(file, 'no database'.repeat(100))
+  await t.rejects(openStore(file), /processor\.db is damaged: SQLITE_NOTADB/)
+
+  await (await openStore(file.replace('processor', 'cut'))).close()
+  const cut = file.replace('processor', 'cut')
+  truncateSync(cut, 8_192)
+  await t.rejects(openStore(cut), /cut\.db is damaged: SQLITE_CORRUPT/)
 })
 
 t.test('a value the driver would turn into NULL does not compile', async (t) => {

@@ -95,7 +95,7 @@ async function withCheckpoints(
   database: Database,
   lock: Database,
 ): Promise<Database> {
-  const connection = withPromises(await connect(file, false))
+  const connection = withPromises(await connect(file, false), file)
   await connection.exec(PRAGMAS + CHECKPOINT_PRAGMAS)
   const checkpoints = createCheckpoints(connection)
   return {
@@ -119,7 +119,7 @@ async function withCheckpoints(
 
 /** Holds the lock of a file until the returned connection is closed. The file need not exist. */
 export async function acquireLock(file: string): Promise<Database> {
-  const lock = withPromises(await connect(`${file}.lock`, false))
+  const lock = withPromises(await connect(`${file}.lock`, false), `${file}.lock`)
   try {
     await lock.exec(LOCK)
     return lock
@@ -134,7 +134,7 @@ async function opened(file: string, options: OpenOptions): Promise<Database> {
   if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0) {
     throw new Error(`${file} is missing or empty but has a WAL: restore the file, or move both`)
   }
-  const database = withPromises(await connect(file, options.readOnly === true))
+  const database = withPromises(await connect(file, options.readOnly === true), file)
   await database.exec(options.readOnly === true ? READ_PRAGMAS : PRAGMAS)
   if (options.migrations !== undefined) await migrate(database, file, options)
   return database
@@ -152,7 +152,7 @@ function connect(file: string, readOnly: boolean): Promise<sqlite3.Database> {
   })
 }
 
-function withPromises(connection: sqlite3.Database): Database {
+function withPromises(connection: sqlite3.Database, file: string): Database {
   const prepared = new Map<string, Promise<sqlite3.Statement>>()
 
   const statement = (sql: string): Promise<sqlite3.Statement> => {
@@ -161,7 +161,7 @@ function withPromises(connection: sqlite3.Database): Database {
       known = new Promise((resolve, reject) => {
         const made: sqlite3.Statement = connection.prepare(sql, (error: Error | null) => {
           if (error === null) resolve(made)
-          else reject(error)
+          else reject(damageNamed(error, file))
         })
       })
       prepared.set(sql, known)
@@ -174,7 +174,7 @@ function withPromises(connection: sqlite3.Database): Database {
     return new Promise((resolve, reject) => {
       ready.run([...parameters], function (this: sqlite3.RunResult, error: Error | null) {
         if (error === null) resolve(this.changes)
-        else reject(error)
+        else reject(damageNamed(error, file))
       })
     })
   }
@@ -184,14 +184,16 @@ function withPromises(connection: sqlite3.Database): Database {
     return new Promise((resolve, reject) => {
       ready.all<Row>([...parameters], (error: Error | null, rows: Row[]) => {
         if (error === null) resolve(rows)
-        else reject(error)
+        else reject(damageNamed(error, file))
       })
     })
   }
 
   const exec = (sql: string): Promise<void> =>
     new Promise((resolve, reject) => {
-      connection.exec(sql, (error) => (error === null ? resolve() : reject(error)))
+      connection.exec(sql, (error) =>
+        error === null ? resolve() : reject(damageNamed(error, file)),
+      )
     })
 
   const close = async (): Promise<void> => {
@@ -205,6 +207,13 @@ function withPromises(connection: sqlite3.Database): Database {
   }
 
   return { dialect: SQLITE, run, all, exec, close }
+}
+
+/** The error of a file that SQLite cannot read, with its name. Any other error as it is. */
+function damageNamed(error: Error & { readonly code?: string }, file: string): Error {
+  if (error.code === 'SQLITE_CORRUPT' || error.code === 'SQLITE_NOTADB')
+    error.message = `${file} is damaged: ${error.message}`
+  return error
 }
 
 /** Applies pending migrations. `user_version` is the number of applied files. */
