@@ -1,5 +1,6 @@
 /** The PostgreSQL server as the store finds it: its URL, its settings, its figures. */
-import t from 'tap'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
 import { systemPause } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import {
@@ -68,6 +69,33 @@ t.test('what a database has for its sessions ends none of ours', async (t) => {
 
   await connection.exec(`ALTER DATABASE ${database} SET default_transaction_read_only = on`)
   await t.rejects(connectToPrimary(there, 'public', 'a test'), /accepts writes: .* is read-only \(/)
+})
+
+/** Sends and gets all, but with another key for cancels, as a connection pooler does. */
+async function aPooler(t: Test, to: { host: string; port: number }): Promise<number> {
+  const CANCEL_KEY = Buffer.from([0x4b, 0, 0, 0, 12])
+  const pooler = createServer((client) => {
+    const upstream = connect(to)
+    client.on('error', () => upstream.destroy()).pipe(upstream)
+    upstream.on('error', () => client.destroy())
+    upstream.on('data', (chunk: Buffer) => {
+      const at = chunk.indexOf(CANCEL_KEY)
+      if (at >= 0) chunk.writeUInt32BE(1, at + CANCEL_KEY.length)
+      client.write(chunk)
+    })
+    upstream.on('end', () => client.end())
+  })
+  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => pooler.close())
+  return (pooler.address() as AddressInfo).port
+}
+
+t.test('a connection pooler is refused', async (t) => {
+  const [target] = parseStoreUrl(server.url)
+  const port = await aPooler(t, target!)
+  const refused = /is a connection pooler, such as PgBouncer: name the server itself/
+  const there = [{ ...target!, host: '127.0.0.1', port }]
+  await t.rejects(connectToPrimary(there, 'public', 'a test'), refused)
 })
 
 t.test('a server that is silent', async (t) => {

@@ -183,7 +183,7 @@ export async function connectToPrimary(
       const { rows } = await answerWithin(client.query<Role>(ROLE), CONNECT_WITHIN_MS)
       const { session, system, timeline, ...role } = rows[0]!
       const server = { system, timeline: Number.parseInt(timeline, 16) }
-      const fault = readOnlyFault(role) ?? faultOf(server, known)
+      const fault = poolerFault(client, session) ?? readOnlyFault(role) ?? faultOf(server, known)
       if (fault === null && !isChosen) {
         primaries.push({ client, target, session, server })
         return
@@ -237,6 +237,16 @@ export async function checkTimeline(
   await newest?.close()
   if (newest?.system === system && newest.timeline > timeline)
     throw new NoAnswer(new Error('another server was promoted'))
+}
+
+/**
+ * A pooler gives sessions of the server in turn: settings, locks and prepared statements of ours
+ * would be those of others. It shows by the process id for cancels, which is not the session's.
+ */
+function poolerFault(client: pg.Client, session: number): string | null {
+  const { processID } = client as pg.Client & { readonly processID?: number }
+  if (processID === undefined || processID === null || processID === session) return null
+  return 'is a connection pooler, such as PgBouncer: name the server itself'
 }
 
 /** Why a server accepts no writes. Null if it does. Providers set the second for a full disk. */
