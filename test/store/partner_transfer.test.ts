@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { instant } from '../../src/base/clock.js'
+import { HOUR, instant, MINUTE } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { openCluster } from '../../src/store/cluster/cluster.js'
 import type { HeldAt, PartnerMove } from '../../src/store/cluster/partner_moves.js'
@@ -240,4 +240,22 @@ t.test('it returns, and has the same ids and others for what is new', async (t) 
   await assertPeriods(t, 'books_1')
   const left = await sql.all('SELECT 1 FROM books_2.moved_postings')
   t.same(left, [], 'the shard that it has left knows no segment of it')
+})
+
+t.test('moves do not multiply nonces', async (t) => {
+  const now = Date.now()
+  const noncesIn = (shard: Shard) =>
+    shards[shard].all(`SELECT seen_at, encode(fingerprints, 'hex') AS used FROM nonces
+      WHERE seen_at > ${now - HOUR} ORDER BY id`)
+  const one = { seen_at: now - MINUTE, used: '0000000000000001' }
+  const other = { seen_at: now, used: '0000000000000002' }
+  const old = { seen_at: now - HOUR / 2, used: '0000000000000003' }
+  for (const { seen_at, used } of [old, one, other])
+    await shards.books_1.run(
+      "INSERT INTO nonces (seen_at, fingerprints) VALUES (?, decode(?, 'hex'))",
+      [seen_at, used],
+    )
+  for (const to of [THERE, BACK, THERE, BACK]) await move(to)
+  t.same(await noncesIn('books_2'), [one, other], 'those that can be used again, once')
+  t.same(await noncesIn('books_1'), [old, one, other])
 })

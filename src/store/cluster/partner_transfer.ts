@@ -338,11 +338,7 @@ async function moveRows(
     await moveTable(table, 'position IN (SELECT position FROM positions)', {
       position: '(SELECT moved_to FROM positions WHERE positions.position = gone.position)',
     })
-  await run(`INSERT INTO ${to}.nonces (seen_at, fingerprints)
-    SELECT seen_at, fingerprints FROM ${from}.nonces
-    WHERE seen_at >= greatest(${NOW}, (SELECT max(seen_at) FROM ${from}.nonces),
-      (SELECT max(seen_at) FROM ${to}.nonces)) - ${NONCES_WITHIN_MS}
-    ORDER BY id`)
+  await copyNonces(connection, move)
   await moveActions(connection, move, moveTable)
 
   const came = `SELECT account, sum(amount) AS sum FROM ONLY ${to}.ledger_entries
@@ -378,6 +374,20 @@ async function moveRows(
     [partner],
   )
   return payments + (copy?.payments ?? 0)
+}
+
+/**
+ * They do not tell their partner, so all go. Those that an earlier move brought are there already:
+ * without a look, partners that move one after another would multiply them.
+ */
+async function copyNonces(connection: Connection, { from, to }: PartnerMove): Promise<void> {
+  const [last] = await connection.all<{ at: number }>(`SELECT greatest(${NOW},
+    (SELECT max(seen_at) FROM ${from}.nonces), (SELECT max(seen_at) FROM ${to}.nonces)) AS at`)
+  const usable = (shard: string): string => `SELECT seen_at, fingerprints FROM ${shard}.nonces
+    WHERE seen_at >= ${last!.at - NONCES_WITHIN_MS}`
+  await connection.run(`INSERT INTO ${to}.nonces (seen_at, fingerprints)
+    SELECT seen_at, fingerprints FROM (${usable(from)} EXCEPT ${usable(to)}) AS missing
+    ORDER BY seen_at`)
 }
 
 const lastNumbersOf = async (rows: Rows, shard: string): Promise<Shifts> =>

@@ -118,4 +118,21 @@ export const POSTGRES: readonly Mutant[] = [
       'unanswered.pop()',
     ],
   }),
+  ...faultsIn('src/store/cluster/partner_transfer.ts', 'store/partner_transfer', {
+    'A move copies nonces that are there already.': [
+      '(${usable(from)} EXCEPT ${usable(to)})',
+      '(${usable(from)})',
+    ],
+    'A move leaves the nonces behind.': [
+      'await copyNonces(connection, move)',
+      'await Promise.resolve()',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/connection.ts', 'store/postgres_server', {
+    'A session has the idle timeout of its database.': [", 'idle_session_timeout=0'", ''],
+    'A connection pooler is taken for a server.': [
+      'processID === session) return null',
+      'processID !== undefined) return null',
+    ],
+  }),
 ]
