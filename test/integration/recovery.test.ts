@@ -273,6 +273,11 @@ t.test('recovery from an older copy of the books', async (t) => {
     const { body } = await partner.request('GET', `/v1/payouts/${others[0]?.held[0]}`)
     t.match(body, { status: 'completed' })
     t.same(await executed(), [...before, ...again].sort(), 'matching pays nothing')
+    const [matched] = heldIntents.slice(2)
+    const path = `/v1/payment_intents/${matched}`
+    const refund = await partner.request('POST', `${path}/refund`, undefined, withKey('refund'))
+    t.equal(refund.status, 202)
+    await untilStatus(partner, path, 'refunded')
     await untilSettled()
     await assertCleanAudit(t, dataDir)
   })

@@ -11,6 +11,8 @@ export type Orphan = Row<'orphans'>
 
 export interface OrphanIndex {
   get(instruction: string): Orphan | undefined
+  /** The orphan that paid this payment: the one matched to it. */
+  matchedTo(payment: string): Orphan | undefined
   set(orphan: Orphan): void
   /** Open orphans of this amount that hold payments. */
   openOf(currency: string, amount: bigint): readonly Orphan[]
@@ -25,13 +27,16 @@ export function createOrphanIndex(): OrphanIndex {
   const all = new Map<string, Orphan>()
   const byAmount = createOpenOrphans(({ currency, amount }) => keyOf(currency, amount))
   const byReference = createOpenOrphans(({ reference }) => reference)
+  const byPayment = new Map<string, Orphan>()
   let open = 0
 
   return {
     get: (instruction) => all.get(instruction),
+    matchedTo: (payment) => byPayment.get(payment),
     set: (orphan) => {
       const known = all.get(orphan.instruction)
       all.set(orphan.instruction, orphan)
+      if (orphan.matched_to !== null) byPayment.set(orphan.matched_to, orphan)
       if (known?.status === 'open') {
         byAmount.remove(known)
         byReference.remove(known)

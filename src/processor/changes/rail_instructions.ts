@@ -3,6 +3,8 @@
  *
  * - The account number is decrypted only here. It goes to the rail and into no row, log or event.
  * - The instruction's id is the entity's id: sent again, it is the same instruction.
+ * - The rail executed a payment that an orphan execution is matched to under the orphan's id, so
+ *   inquiries and recalls name that one.
  * - Everything about an instruction goes to the rail of its payment (changes/payment_rail).
  */
 import { assert } from '../../base/assert.js'
@@ -11,7 +13,7 @@ import type { RailInstruction, Routed, Traced } from '../../rails/rail.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
-import { environmentOf } from '../../base/ids.js'
+import { environmentOf, type EffectId } from '../../base/ids.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
 import { railOf, routeOf } from './payment_rail.js'
 
@@ -116,22 +118,25 @@ export function instructPayout(
 }
 
 export function sendQuery(ctx: CommandContext, context: IntentContext | PayoutContext): void {
-  const { id, tenant } = context
-  const environment = environmentOf(tenant)
+  const environment = environmentOf(context.tenant)
   const query = {
-    ...({ kind: 'query', id, environment } as const),
+    ...({ kind: 'query', id: idAtRail(ctx, context), environment } as const),
     ...{ ...routedBy(context), ...tracedBy(ctx) },
   }
   ctx.batch.addInstruction(railOf(context), query)
 }
 
 export function sendRecall(ctx: CommandContext, context: IntentContext): void {
-  const { id, tenant } = context
-  const about = { id, reason: 'refund', environment: environmentOf(tenant) }
+  const environment = environmentOf(context.tenant)
+  const about = { id: idAtRail(ctx, context), reason: 'refund', environment }
   ctx.batch.addInstruction(railOf(context), {
     ...{ kind: 'recall', ...about, ...routedBy(context), ...tracedBy(ctx) },
   })
 }
+
+/** The id of the instruction that the rail has executed, or that was submitted to it. */
+const idAtRail = ({ memory }: CommandContext, { id }: IntentContext | PayoutContext): EffectId =>
+  (memory.orphans.matchedTo(id)?.instruction ?? id) as EffectId
 
 const routedBy = (context: IntentContext | PayoutContext): Routed => ({
   route: routeOf(context),

@@ -22,6 +22,22 @@ export const RECOVERY: readonly Mutant[] = [
       '',
     ],
   }),
+  ...faultsIn('src/processor/changes/rail_instructions.ts', 'processor/recovery/orphan_intents', {
+    'The recall of a matched payment names its own id.': [
+      '(memory.orphans.matchedTo(id)?.instruction ?? id) as EffectId',
+      '(memory.orphans.matchedTo(`${id} `)?.instruction ?? id) as EffectId',
+    ],
+  }),
+  ...faultsIn(
+    'src/processor/commands/rail_reports/rail_report_apply.ts',
+    'processor/recovery/orphan_payouts',
+    {
+      'The return of a matched execution does not reach its payment.': [
+        'orphans.get(id)?.matched_to ?? id',
+        'orphans.get(`${id} `)?.matched_to ?? id',
+      ],
+    },
+  ),
   ...faultsIn('src/processor/recovery/marks.ts', 'processor/recovery/marks', {
     'Books without an event of the bus are served.': [
       'if (await books.hasEvent(id)) return null',

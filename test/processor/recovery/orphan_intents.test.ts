@@ -5,12 +5,23 @@ import {
   rejectIntent,
 } from '../../../src/processor/commands/intents/intent_review.js'
 import { approvePayout } from '../../../src/processor/commands/payouts/payout_review.js'
+import { inquire } from '../../../src/processor/commands/operators/inquire.js'
 import { listHeldIntents } from '../../../src/processor/queries/held_intent_list.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import { codeOf, viewOf } from '../../support/world.js'
 import { beginLifecycle, THAI, intentAt, scanned, authorized } from '../intent_lifecycle.js'
 import { balanceOf, OPERATOR, pay, readAll, runOnBothStores, types } from '../scenarios.js'
-import { execution, without, restored, compared, instructed, orphans, resolve } from './orphans.js'
+import {
+  execution,
+  without,
+  restored,
+  compared,
+  instructed,
+  orphans,
+  reasonsOf,
+  recalled,
+  resolve,
+} from './orphans.js'
 
 const ofThai = (over: Partial<Execution> = {}): Execution =>
   execution({
@@ -127,6 +138,32 @@ runOnBothStores({
     await world.fireTimers(4 * DAY)
     t.match(await forgotten.see(), { status: 'failed', failure: { code: 'review_expired' } })
     t.same(await balanceOf(world, 'USD'), funds)
+    t.same(instructed(world), [])
+  },
+
+  'a matched intent is refunded under the id that the rail has executed': async (t, world) => {
+    const funds = await balanceOf(world, 'USD')
+    await restored(world, without(ofThai(), 'reference'))
+    const lifecycle = await intentAt(world, authorized)
+    await resolve(world, 'pi_lost', lifecycle.id)
+    t.equal(codeOf(await lifecycle.refund()), 'ok')
+    await world.fireTimers(DAY)
+    await world.run(inquire(OPERATOR, lifecycle.id))
+    const sent = recalled(world)
+    t.ok(sent.length > 2, 'at once, by the timer and by an operator')
+    t.same([...new Set(sent)], ['pi_lost'])
+
+    const about = { id: 'pi_lost' as never, reportId: 'rr_1' }
+    await world.railReports({ ...about, status: 'recall_refused' })
+    t.match(await lifecycle.see(), { refund: { status: 'refused' } })
+    t.equal(codeOf(await lifecycle.refund()), 'ok')
+    await world.railReports({
+      ...{ ...about, reportId: 'rr_2', status: 'returned', transactionId: 'TX9' },
+      ...{ amount: 36_000n, currency: 'THB', destinationAccount: THAI.account },
+    })
+    t.match(await lifecycle.see(), { status: 'refunded' })
+    t.same(await balanceOf(world, 'USD'), funds)
+    t.same(await reasonsOf(world), [])
     t.same(instructed(world), [])
   },
 

@@ -69,8 +69,22 @@ runOnBothStores({
     t.match(await see(world, held.id), { status: 'completed', rail: { transaction_id: 'TX9' } })
     await world.railReports({ ...LOST, status: 'executed' })
     await world.railReports({ ...LOST, status: 'executed', transactionId: 'TX8' })
+    t.same(await reasonsOf(world), ['execution_differs', 'executed_again'])
+  },
+
+  'the return of a matched execution reverses its payout, once': async (t, world) => {
+    const before = await balanceOf(world)
+    await restored(world, execution())
+    const { id } = await pay(world)
+    await resolve(world, 'pout_lost', id)
     await world.railReports({ ...LOST, status: 'returned' })
-    t.same(await reasonsOf(world), ['execution_differs', 'executed_again', 'returned_after_end'])
+    await world.railReports({ ...LOST, status: 'returned' })
+    t.match(await see(world, id), { status: 'reversed' })
+    t.same(await balanceOf(world), before)
+    t.same(await reasonsOf(world), [])
+    await world.railReports({ ...LOST, id: id as never, status: 'returned', transactionId: 'TX8' })
+    const reasons = await reasonsOf(world)
+    t.same(reasons.toSorted(), ['executed_again', 'returned_again'], 'under its own id')
   },
 
   'an instruction that ends without a payment holds nothing further': async (t, world) => {

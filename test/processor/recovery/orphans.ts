@@ -75,6 +75,10 @@ export const instructed = (world: World): string[] =>
     oneInstruction.kind === 'instruct' ? [oneInstruction.instruction.id] : [],
   )
 
+/** Ids that the rail was asked to recall. */
+export const recalled = (world: World): string[] =>
+  world.railInstructions.flatMap((each) => (each.kind === 'recall' ? [each.id] : []))
+
 export const orphans = (world: World, resolved = false): Promise<{ held: string[] }[]> =>
   readAll(world, (page) => listOrphans({ resolved, ...page }))
 

@@ -6,7 +6,8 @@
  *   operator, never a transition.
  * - A report from another rail than the payment's, or about another rail's instruction, is a
  *   discrepancy: it is never applied.
- * - A report about an orphan execution updates it: these books do not have its payment.
+ * - A report about an orphan execution updates it: these books do not have its payment. One about
+ *   an orphan execution that is matched to a payment is about that payment.
  * - A repeated report changes nothing. Every report is acknowledged, after the commit of its
  *   changes.
  * - `returned` may arrive before `executed`: then both are applied in their order, as transitions
@@ -28,7 +29,7 @@ import { reportOrphan } from '../../changes/orphans.js'
 import { railOf, routeOf } from '../../changes/payment_rail.js'
 import { isPaused } from '../../changes/submission_pauses.js'
 import { answer } from '../../cycle/answer.js'
-import type { LiveIntent, LivePayout } from '../../cache/memory.js'
+import type { LiveIntent, LivePayout, Memory } from '../../cache/memory.js'
 import {
   accountOfIntent,
   accountOfPayout,
@@ -93,17 +94,18 @@ export function applyRailReport(
   rail = SANDBOX_RAIL,
   isForeign = false,
 ): Command {
-  const isIntent = report.id.startsWith(PREFIX.intent)
   return {
     name: 'rail_report_apply',
     needs: (needs, memory) => {
-      if (isIntent) needIntentAndUsage(needs, memory, report.id)
-      else needs.payout(report.id)
+      const id = paymentOf(memory, report)
+      if (isIntent(id)) needIntentAndUsage(needs, memory, id)
+      else needs.payout(id)
     },
     decide: (ctx) => {
-      const payment = isIntent
-        ? viewOfIntent(ctx, ctx.memory.intents.get(report.id))
-        : viewOfPayout(ctx, ctx.memory.payouts.get(report.id))
+      const id = paymentOf(ctx.memory, report)
+      const payment = isIntent(id)
+        ? viewOfIntent(ctx, ctx.memory.intents.get(id))
+        : viewOfPayout(ctx, ctx.memory.payouts.get(id))
       if (payment === null && isForeign) return DONE
       const isOwn = payment === null || isFromRail(report, rail, payment.rail)
       const mismatches = !isOwn
@@ -126,6 +128,12 @@ export function applyRailReport(
 }
 
 const NO_MISMATCH: readonly Mismatch[] = []
+
+/** Id of the payment that the report is about. */
+const paymentOf = ({ orphans }: Memory, { id }: RailReport): string =>
+  orphans.get(id)?.matched_to ?? id
+
+const isIntent = (id: string): boolean => id.startsWith(PREFIX.intent)
 
 /** Whether the payment's rail sent it, about an instruction of its own. */
 const isFromRail = (report: RailReport, sender: string, rail: string): boolean =>
