@@ -54,7 +54,15 @@ import {
   type UserIntent,
   type UserIntentFilter,
 } from './user_intent_rows.js'
-import { columnsOf, fromStored, TABLES, type ActorRow, type Row, type StoredRow } from './tables.js'
+import {
+  columnsOf,
+  fromStored,
+  TABLES,
+  type ActorRow,
+  type Row,
+  type StoredRow,
+  type TableName,
+} from './tables.js'
 
 export interface PayoutFilter {
   readonly tenant: TenantId
@@ -88,7 +96,8 @@ export interface ActionFilter {
 
 /** The position of a discrepancy in its list. */
 export interface DiscrepancyPosition {
-  readonly at: number
+  /** As `DatedRow`. */
+  readonly at: string
   readonly id: string
 }
 
@@ -154,13 +163,13 @@ export interface Lists {
     resolved: boolean,
     after: DiscrepancyPosition,
     limit: number,
-  ): Promise<readonly Row<'discrepancies'>[]>
+  ): Promise<readonly DatedRow<'discrepancies'>[]>
   /** Oldest first. */
   orphans(
     resolved: boolean,
     after: OrphanPosition,
     limit: number,
-  ): Promise<readonly Row<'orphans'>[]>
+  ): Promise<readonly DatedRow<'orphans'>[]>
   /** Payments held for review because they match one of these orphan executions. */
   heldFor(orphans: readonly string[]): Promise<readonly HeldPayment[]>
   /** Payments that are accepted and not submitted, of one kind, by id. */
@@ -229,6 +238,15 @@ export interface EventInPage {
   readonly body: string
 }
 
+/** A row and the moment that it is ordered by. */
+export interface DatedRow<N extends TableName> {
+  /** The stored number as text: a damaged one can be beyond 2^53. */
+  readonly at: string
+  readonly row: Row<N>
+}
+
+type StoredDatedRow = StoredRow & { readonly position: string }
+
 export interface LoggedAction {
   readonly id: number
   readonly row: Row<'operatorLog'>
@@ -279,12 +297,12 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
       return moved?.posting ?? first
     },
     discrepancies: async (resolved, after, limit) => {
-      const rows = await read<StoredRow>(discrepanciesStatement(resolved, after, limit))
-      return rows.map((row) => fromStored('discrepancies', row))
+      const rows = await read<StoredDatedRow>(discrepanciesStatement(resolved, after, limit))
+      return rows.map((row) => ({ at: row.position, row: fromStored('discrepancies', row) }))
     },
     orphans: async (resolved, after, limit) => {
-      const rows = await read<StoredRow>(orphansStatement(resolved, after, limit))
-      return rows.map((row) => fromStored('orphans', row))
+      const rows = await read<StoredDatedRow>(orphansStatement(resolved, after, limit))
+      return rows.map((row) => ({ at: row.position, row: fromStored('orphans', row) }))
     },
     heldFor: (orphans) => read(heldForStatement(orphans)),
     unsubmitted: (kind, after, limit) => read(unsubmittedStatement(kind, after, limit)),
@@ -468,7 +486,8 @@ export const discrepanciesStatement = (
   { at, id }: DiscrepancyPosition,
   limit: number,
 ): Statement => ({
-  sql: (d) => `SELECT ${columnsOf('discrepancies')} FROM discrepancies
+  sql: (d) => `SELECT ${columnsOf('discrepancies')}, CAST(at AS TEXT) AS position
+    FROM discrepancies
     ${d.indexedBy(`discrepancies_${resolved ? 'resolved' : 'open'}`)}
     WHERE resolved_at IS ${resolved ? 'NOT NULL' : 'NULL'} AND (at, id) > (?, ?)
     ORDER BY at, id LIMIT ?`,

@@ -8,9 +8,13 @@ import { columnsOf } from './tables.js'
 
 /** The position of an orphan execution in its list. */
 export interface OrphanPosition {
-  readonly at: number
+  /** The stored number as text: a damaged one can be beyond 2^53. */
+  readonly at: string
   readonly instruction: string
 }
+
+/** Before every moment that a row can have. */
+export const LOWEST = '-9223372036854775808'
 
 export interface HeldPayment {
   readonly id: string
@@ -22,7 +26,8 @@ export const orphansStatement = (
   { at, instruction }: OrphanPosition,
   limit: number,
 ): Statement => ({
-  sql: (d) => `SELECT ${columnsOf('orphans')} FROM orphan_executions
+  sql: (d) => `SELECT ${columnsOf('orphans')}, CAST(executed_at AS TEXT) AS position
+    FROM orphan_executions
     ${d.indexedBy(`orphan_executions_${resolved ? 'resolved' : 'open'}`)}
     WHERE resolved_at IS ${resolved ? 'NOT NULL' : 'NULL'} AND (executed_at, instruction) > (?, ?)
     ORDER BY executed_at, instruction LIMIT ?`,

@@ -96,12 +96,12 @@ const cases: readonly (readonly [string, Statement, string])[] = [
   ['event', eventStatement(DEMO, 'evt_1'), 'events USING INDEX sqlite_autoindex_events_1 (id=?)'],
   [
     'open discrepancies',
-    discrepanciesStatement(false, { at: 0, id: '' }, 51),
+    discrepanciesStatement(false, { at: '0', id: '' }, 51),
     'discrepancies USING INDEX discrepancies_open ((at,id)>(?,?))',
   ],
   [
     'resolved discrepancies',
-    discrepanciesStatement(true, { at: 0, id: '' }, 51),
+    discrepanciesStatement(true, { at: '0', id: '' }, 51),
     'discrepancies USING INDEX discrepancies_resolved ((at,id)>(?,?))',
   ],
 ]

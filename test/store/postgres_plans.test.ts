@@ -186,8 +186,8 @@ const PAGE_READS: Readonly<Record<string, (lists: Lists) => Promise<unknown>>> =
     Promise.all([
       lists.heldPayouts('', 51),
       lists.heldIntents('', 51),
-      lists.orphans(false, { at: 0, instruction: '' }, 51),
-      lists.discrepancies(false, { at: 0, id: '' }, 51),
+      lists.orphans(false, { at: '0', instruction: '' }, 51),
+      lists.discrepancies(false, { at: '0', id: '' }, 51),
     ]),
   usage: (lists) => lists.usage('payouts', { tenant: DEMO, from: '', below: AFTER_ALL_IDS }, 2_000),
 }

@@ -3,7 +3,7 @@ import type { Action__Output as Action } from '../../../protos/types/causeway/op
 import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, longText, time } from '../html/parts.js'
 import { cursorOf, type ConsolePage, type PageContext } from '../session/console_page.js'
-import { listCard, name, number } from './list_card.js'
+import { listCard, name, number, rowOrName } from './list_card.js'
 
 export const actionLog: ConsolePage = {
   path: '/actions',
@@ -14,7 +14,7 @@ export const actionLog: ConsolePage = {
       call: context.clients.partners.call('ListActions', { ...filters, ...cursorOf(context) }),
       caption: 'Actions of operators, newest first',
       columns: ['Time', name('Operator'), name('Action'), 'Subject', number('Amount'), 'Reason'],
-      row,
+      row: rowOrName(row),
       empty: 'No such action is on this page of the log.',
       path: `/actions?${new URLSearchParams(filters).toString()}`,
       command: commandOf(filters),

@@ -9,7 +9,7 @@ import {
   type ConsolePage,
   type PageContext,
 } from '../session/console_page.js'
-import { isResolved, listCard, name, number, resolvedFilter } from './list_card.js'
+import { isResolved, listCard, name, number, resolvedFilter, rowOrName } from './list_card.js'
 
 const SETTLEMENTS = {
   keep: 'Keep: its entries stay in suspense',
@@ -36,7 +36,7 @@ export const discrepancies: ConsolePage = {
       call: context.clients.operator.call('ListDiscrepancies', { ...cursorOf(context), resolved }),
       caption: 'Discrepancies, oldest first',
       columns: ['Payment', name('Partner'), name('Reason'), number('Amount'), 'Since', ''],
-      row,
+      row: rowOrName(row),
       empty: resolved ? 'Nothing was settled yet.' : 'The bank and the books agree.',
       path: resolved ? '/discrepancies?resolved=yes' : '/discrepancies',
       command: resolved ? 'discrepancy list --resolved' : 'discrepancy list',

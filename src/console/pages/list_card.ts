@@ -25,6 +25,14 @@ interface Listed<T> {
   readonly next_cursor?: string
 }
 
+/** A corrupt row is named, in place of its cells. */
+export const rowOrName =
+  <T extends { readonly corrupt?: string }>(
+    row: (entry: T, context: PageContext) => readonly Content[],
+  ) =>
+  (entry: T, context: PageContext): readonly Content[] =>
+    entry.corrupt === undefined ? row(entry, context) : [`${entry.corrupt}: corrupt row`]
+
 export const name = (title: string): Column => ({ title, isName: true })
 
 export const number = (title: string): Column => ({ title, isNumber: true })

@@ -19,7 +19,7 @@ import {
 } from '../html/parts.js'
 import { missingIn, part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { entriesPath } from './entries.js'
-import { listCard, number } from './list_card.js'
+import { listCard, number, rowOrName } from './list_card.js'
 import { submissionsCard } from './submissions.js'
 
 export const money: ConsolePage = {
@@ -122,10 +122,10 @@ async function rateChanges(context: PageContext): Promise<Html> {
     call: newest,
     caption: 'Changes of rates, newest first',
     columns: ['Time', 'Operator', 'Change', 'Rate', 'Reason'],
-    row: ({ at, actor, action, subject, reason, evidence }) => [
+    row: rowOrName(({ at, actor, action, subject, reason, evidence }) => [
       ...[time(at, context.now), actor, action === 'set_rate' ? 'set' : badge('removed', 'warn')],
       ...[longText(subject), html`${reason} <span class="ago line">${evidence}</span>`],
-    ],
+    ]),
     empty: 'No operator has changed a rate.',
     command: 'actions --action set_rate',
   })

@@ -12,7 +12,7 @@ import {
   type ConsolePage,
   type PageContext,
 } from '../session/console_page.js'
-import { listCard, number } from './list_card.js'
+import { listCard, number, rowOrName } from './list_card.js'
 
 /** Held payouts on a page, each with the payments to the same account. */
 const HELD_MAX = 20
@@ -48,7 +48,7 @@ export const review: ConsolePage = {
         call: recovery.call('ListOrphans', {}),
         caption: 'Executed or accepted at the bank, but not in the books',
         columns: ['Instruction', number('Amount'), 'At the bank', 'Holds', ''],
-        row: orphanRow,
+        row: rowOrName(orphanRow),
         empty: 'The bank has executed nothing that the books lack.',
         command: 'recovery orphans',
       }),

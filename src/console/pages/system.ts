@@ -15,7 +15,7 @@ import {
   time,
 } from '../html/parts.js'
 import { missingIn, part, type ConsolePage, type PageContext } from '../session/console_page.js'
-import { listCard, number } from './list_card.js'
+import { listCard, number, rowOrName } from './list_card.js'
 
 const MIB = 1_024 * 1_024
 const BACKUPS_SHOWN = 20
@@ -144,12 +144,12 @@ async function backupsCard(
     call: context.clients.partners.call('ListActions', { action: 'backup', limit: BACKUPS_SHOWN }),
     caption: 'Backups in the action log, newest first',
     columns: ['Recorded', 'Backup', 'Outcome', 'By'],
-    row: ({ at, subject, evidence, actor }) => [
+    row: rowOrName(({ at, subject, evidence, actor }) => [
       time(at, context.now),
       html`<code>${subject}</code>`,
       isFailed(evidence) ? html`${badge('failed')} ${evidence?.slice(FAILED.length)}` : evidence,
       actor,
-    ],
+    ]),
     empty: 'The action log has no backup.',
     command: 'actions --action backup',
     aside: ({ data: listed }) => {

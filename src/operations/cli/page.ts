@@ -16,6 +16,12 @@ export interface Listing {
   readonly empty: string
 }
 
+/** A corrupt row is named, in place of its cells. */
+export const rowOrName =
+  <Entry extends { readonly corrupt?: string }>(rowOf: (entry: Entry) => string[]) =>
+  (entry: Entry): string[] =>
+    entry.corrupt === undefined ? rowOf(entry) : [`${entry.corrupt}: corrupt row`]
+
 /** The rows, and where the next page begins. */
 export function pageLines(
   { rows, rightAligned, empty }: Listing,

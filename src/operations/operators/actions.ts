@@ -2,7 +2,7 @@
 import type { Action__Output as Action } from '../../../protos/types/causeway/operator/v1/Action.js'
 import { formatWireAmount } from '../cli/amounts.js'
 import type { CliCommand } from '../cli/command.js'
-import { PAGE, page, pageLines } from '../cli/page.js'
+import { PAGE, page, pageLines, rowOrName } from '../cli/page.js'
 
 export const actions: CliCommand = {
   usage: 'actions',
@@ -16,7 +16,7 @@ export const actions: CliCommand = {
       ...(action === undefined ? {} : { action }),
       ...(subject === undefined ? {} : { subject }),
     })
-    const rows = list.data.map(rowOf)
+    const rows = list.data.map(rowOrName(rowOf))
     const listing = { rows, rightAligned: [4], empty: 'No such actions.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },

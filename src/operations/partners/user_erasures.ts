@@ -2,6 +2,7 @@
 import type { UserErasure__Output as UserErasure } from '../../../protos/types/causeway/operator/v1/UserErasure.js'
 import { CHANGE, deciderOf } from '../cli/actor.js'
 import type { CliCommand } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { tenantNamed } from '../cli/tenant.js'
 import { table } from '../cli/terminal.js'
 
@@ -24,7 +25,7 @@ export const partnerErasures: CliCommand = {
   run: async ({ partners }) => {
     const list = await partners.call('ListErasures', {})
     const head = ['id', 'of', 'status', 'payments erased', 'waiting', 'requested', 'ended']
-    const rows = list.data.map(rowOf)
+    const rows = list.data.map(rowOrName(rowOf))
     const lines = rows.length === 0 ? ['No user was erased.'] : [table([head, ...rows], [3, 4])]
     return { value: list, lines }
   },

@@ -3,7 +3,7 @@ import type { Discrepancy__Output } from '../../../protos/types/causeway/operato
 import { CHANGE, deciderOf, evidenceOf } from '../cli/actor.js'
 import { formatWireAmount } from '../cli/amounts.js'
 import { choiceOf, type CliCommand } from '../cli/command.js'
-import { PAGE, page, pageLines } from '../cli/page.js'
+import { PAGE, page, pageLines, rowOrName } from '../cli/page.js'
 
 export const discrepancyList: CliCommand = {
   usage: 'discrepancy list',
@@ -14,7 +14,7 @@ export const discrepancyList: CliCommand = {
       ...page(flags.cursor),
       resolved: flags.resolved ?? false,
     })
-    const rows = list.data.map(rowOf)
+    const rows = list.data.map(rowOrName(rowOf))
     const listing = { rows, rightAligned: [3], empty: 'There are no discrepancies.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },

@@ -8,7 +8,7 @@ import type { ReviewedIntent__Output as ReviewedIntent } from '../../../protos/t
 import { CHANGE, deciderOf, evidenceOf } from '../cli/actor.js'
 import { formatWireAmount } from '../cli/amounts.js'
 import { CommandFault, type CliCommand, type Report } from '../cli/command.js'
-import { PAGE, page, pageLines } from '../cli/page.js'
+import { PAGE, page, pageLines, rowOrName } from '../cli/page.js'
 
 export const recoveryShow: CliCommand = {
   usage: 'recovery show',
@@ -51,7 +51,7 @@ export const recoveryOrphans: CliCommand = {
       ...page(flags.cursor),
       resolved: flags.resolved ?? false,
     })
-    const rows = list.data.map(rowOf)
+    const rows = list.data.map(rowOrName(rowOf))
     const listing = { rows, rightAligned: [2], empty: 'There are no orphan executions.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },

@@ -10,6 +10,7 @@ import type { ActionFilter, LoggedAction } from '../../store/lists.js'
 import type { Row } from '../../store/tables.js'
 import { INVALID_PAGE, jsonBytes, pageOf, pageView, type PageRequest } from './page.js'
 import type { Query } from './query.js'
+import { viewOrName } from './readable.js'
 
 export interface ActionListRequest extends PageRequest {
   readonly by?: string
@@ -24,7 +25,8 @@ export function listActions(request: ActionListRequest, scannedMax = SCANNED_MAX
   return {
     name: 'list_actions',
     queueKey: 'internal',
-    run: async ({ lists, vault }) => {
+    run: async (ctx) => {
+      const { lists, vault } = ctx
       const equal = equalIn(request)
       const filters = Object.values(equal)
       const list = filters.length === 0 ? 'actions' : `actions ${JSON.stringify(equal)}`
@@ -33,11 +35,16 @@ export function listActions(request: ActionListRequest, scannedMax = SCANNED_MAX
       const below = page.after === null ? Number.MAX_SAFE_INTEGER : Number(page.after)
       const end = filters.length === 0 ? undefined : await lists.actionScanEnd(below, scannedMax)
       const rows = await lists.actions({ from: end ?? 0, below, equal }, page.limit + 1)
+      const view = viewOrName<LoggedAction>(
+        ctx,
+        ({ row }) => actionView(row),
+        ({ id }) => `action ${id}`,
+      )
       const shape = {
-        view: ({ row }: LoggedAction) => actionView(row),
+        view,
         positionOf: ({ id }: LoggedAction) => String(id),
         // The reason has no length limit.
-        bytesOf: ({ row }: LoggedAction) => jsonBytes(actionView(row)),
+        bytesOf: (row: LoggedAction) => jsonBytes(view(row)),
       }
       return answer(pageView(vault, page, rows, shape, end?.toString()))
     },

@@ -32,6 +32,22 @@ export const viewed = <R extends { readonly id: string }, View extends object>(
     }
   })
 
+/** The view of a row of an operators' list; a corrupt row is only named, as `action 17`. */
+export const viewOrName =
+  <R>(
+    { reportCorrupt }: Pick<QueryContext, 'reportCorrupt'>,
+    viewOf: (row: R) => object,
+    nameOf: (row: R) => string,
+  ): ((row: R) => object) =>
+  (row) => {
+    try {
+      return viewOf(row)
+    } catch (error) {
+      reportCorrupt(nameOf(row), error)
+      return { corrupt: nameOf(row) }
+    }
+  }
+
 /** @param corruptView the view of a corrupt row; without it corrupt rows are omitted */
 export const shapeOfViewed = <R extends { readonly id: string }>(
   corruptView?: (row: R) => object,

@@ -4,6 +4,7 @@ import type { TenantId } from '../../base/ids.js'
 import { erasureView } from '../changes/user_erasures.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
+import { viewOrName } from './readable.js'
 
 const LISTED_MAX = 100
 /** Users that share a fingerprint share a list: the first one is nearly always the user's. */
@@ -12,8 +13,10 @@ const LOOKED_AT = 20
 export const listUserErasures = (): Query => ({
   name: 'list_user_erasures',
   queueKey: 'internal',
-  run: async ({ lists }) =>
-    answer({ data: (await lists.userErasures(LISTED_MAX)).map(erasureView) }),
+  run: async (ctx) => {
+    const rows = await ctx.lists.userErasures(LISTED_MAX)
+    return answer({ data: rows.map(viewOrName(ctx, erasureView, ({ id }) => `erasure ${id}`)) })
+  },
 })
 
 export interface UsersPayment {
