@@ -112,3 +112,15 @@ t.test('a pool whose number is higher takes what it asked for first', async (t) 
   t.same(await first, NONE)
   t.same([...(stored[0] ?? [])], [])
 })
+
+t.test('a question that waited too long for its turn is not asked', async (t) => {
+  const { ask, beforeAnswer, clock } = aGroup()
+  let questions = 0
+  beforeAnswer(async () => {
+    questions += 1
+    clock.advance(4_000)
+  })
+  const answers = await Promise.all([ask(1), ask(1), ask(1)])
+  t.same(answers, [NONE, undefined, undefined])
+  t.equal(questions, EVENTS.length, 'those of the first: the bus delivers the others again')
+})

@@ -310,6 +310,41 @@ t.test('an endpoint that is announced shortly after an event gets it', async (t)
   t.equal(world.delivered.length, 1, 'an old endpoint is skipped')
 })
 
+t.test('a bounded number of repeated messages is in work', async (t) => {
+  let answer: () => void = () => undefined
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  let [inWork, most] = [0, 0]
+  const claims: typeof NO_CLAIMS = {
+    ask: async (_events, take) => {
+      inWork += 1
+      most = Math.max(most, inWork)
+      await answered
+      inWork -= 1
+      await take(new Set())
+    },
+    isYielded: () => false,
+  }
+  const world = await anEventConsumer(t, [anEndpoint()], claims)
+  const events = someEvents(5)
+  for (const event of events) await world.publish(event, event.id, true)
+  await eventually('they are delivered again and again', () => most >= 16, undefined, 60)
+  const asked = world.asked.length
+  const { delivered } = await world.acknowledgements()
+  await eventually('and again', async () => {
+    const now = await world.acknowledgements()
+    return now.delivered.consumer_seq >= delivered.consumer_seq + 2 * events.length
+  })
+  t.equal(most, 16)
+  t.equal(world.asked.length, asked, 'the rest stays in the stream')
+  answer()
+  await eventually('all are acknowledged', async () => {
+    const info = await world.acknowledgements()
+    return info.num_ack_pending === 0 && info.num_pending === 0
+  })
+  const ids = world.delivered.map(({ eventId }) => eventId)
+  t.same(ids.sort(), events.map(({ id }) => id).sort(), 'each once')
+})
+
 t.test('events of a repeated message are taken when no other pool has them', async (t) => {
   const [first, swept, held, unknown, yielded] = someEvents(5)
   const claims: typeof NO_CLAIMS = {

@@ -8,7 +8,8 @@
  *   the stream, so a first attempt need not wait for the disk: a crash leads at most to one more
  *   attempt.
  * - A known event creates no second delivery, under any message id. Events of a repeated message
- *   are taken once no other pool has them (intake/event_claims).
+ *   are taken once no other pool has them (intake/event_claims), a bounded number at a time: what
+ *   is beyond it stays in the stream, which delivers it again.
  * - A poison message is stored with its reason and does not stop the others.
  * - An event is routed while the directory of its tenant is synced. An unreachable processor delays
  *   only its own tenants: their messages are held for HOLD_MS, then left to the bus, which
@@ -37,6 +38,8 @@ const LATE_ENDPOINT_MS = MINUTE
 const POISON_KEPT_BYTES = 16 * 1024
 /** Shorter than the bus waits for an acknowledgement, else another pool gets the message too. */
 const HOLD_MS = 3 * SECOND
+/** Batches of repeated messages in work: a thousand messages, of which the bus has four thousand. */
+const REPEATED_MAX = 16
 
 export interface EventConsumerOptions {
   readonly consumer: Consumer
@@ -88,6 +91,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   const { consumer, endpoints, store, claims, clock, random, log, failed } = options
   const counts = { events: 0, duplicates: 0, poison: 0 }
   let tail: Promise<unknown> = Promise.resolve()
+  let repeatedInWork = 0
   /** Resolves when every consumed message is on disk; the bus bounds their number. */
   let allStored: Promise<void> = Promise.resolve()
 
@@ -131,7 +135,12 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   const storeOrClaim = async (messages: readonly BusMessage[]): Promise<void> => {
     const repeated = messages.filter((message) => message.isRepeated())
     const first = messages.filter((message) => !repeated.includes(message))
-    if (repeated.length > 0) takeUnclaimed(repeated).catch(failed)
+    if (repeated.length > 0 && repeatedInWork < REPEATED_MAX) {
+      repeatedInWork += 1
+      takeUnclaimed(repeated)
+        .catch(failed)
+        .finally(() => (repeatedInWork -= 1))
+    }
     if (first.length > 0) await serialized(() => storeBatch(decode(first), claims.isYielded))
   }
 

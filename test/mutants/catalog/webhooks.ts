@@ -216,4 +216,13 @@ export const WEBHOOKS: readonly Mutant[] = [
       'endpointId !== row.id',
     ],
   }),
+  ...faultsIn('actors/webhook/intake/event_claims.ts', 'webhook/event_claims', {
+    'A question is asked although its time is over.': [
+      '(clock.now() >= until ? undefined : askOnce(events))',
+      'askOnce(events)',
+    ],
+  }),
+  ...faultsIn('actors/webhook/intake/event_consumer.ts', 'webhook/event_consumer', {
+    'Any number of repeated messages is in work.': ['repeatedInWork < REPEATED_MAX', 'true'],
+  }),
 ]
