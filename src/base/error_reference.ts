@@ -284,6 +284,11 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'the payment differs from the orphan execution, or is not held for it',
     'compare the two; resolve the right pair',
   ],
+  orphan_execution_equal: [
+    'the payment equals orphan executions, which the message names, and may have been paid by one',
+    'match or dismiss each with `recovery resolve`; `--other-than` for each that is certainly ' +
+      'another payment',
+  ],
   payout_not_held: [
     'the payout does not wait for a review',
     'show the payout; it was decided before, or never held',

@@ -292,6 +292,11 @@ export const OPERATOR_ERRORS = {
     'FAILED_PRECONDITION',
     'The payment differs from the orphan execution, or is not held for it.',
   ),
+  orphan_execution_equal: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payment equals orphan executions. Match or dismiss each, or name it as another one.',
+  ),
   payout_not_held: entry(409, 'FAILED_PRECONDITION', 'The payout does not wait for a review.'),
   payout_not_at_rail: entry(409, 'FAILED_PRECONDITION', 'The payout is not submitted to the rail.'),
   payout_not_completed: entry(409, 'FAILED_PRECONDITION', 'The payout is not completed.'),

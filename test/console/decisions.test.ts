@@ -158,6 +158,9 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
       t.match(await focused(shown), /^solid[1-9]/, 'it is seen where the focus is')
     }
     for (const key of ['Enter', 'Tab']) await page.keyboard.press(key)
+    t.equal(await focused('e.name'), 'other_than')
+    await page.keyboard.type('pi_lost')
+    await page.keyboard.press('Tab')
     t.equal(await focused('e.name'), 'reason')
     await page.keyboard.type(BECAUSE)
     await page.keyboard.press('Enter')

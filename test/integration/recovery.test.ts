@@ -252,10 +252,16 @@ t.test('recovery from an older copy of the books', async (t) => {
     const orphans = await openOrphans()
     const heldIntents = orphans.flatMap(({ held }) => held).filter((id) => id.startsWith('pi_'))
     const [approved = '', rejected = ''] = heldIntents
-    await decide('intent', 'approve', approved)
+    const equal = orphans.flatMap(({ instruction_id: id, purpose }) =>
+      purpose === 'qr_payment' ? ['--other-than', id] : [],
+    )
+    const refused = await ops('intent', 'approve', approved, ...BECAUSE)
+    t.match(refused, { exitCode: 1, err: /^orphan_execution_equal: .* Equal: pi_/ })
+    await decide('intent', 'approve', approved, ...equal)
     await decide('intent', 'reject', rejected)
     const [first, second, ...others] = orphans.filter(({ purpose }) => purpose === 'payout')
-    await decide('payout', 'approve', first?.held[0] ?? '')
+    const other = ['--other-than', first?.instruction_id ?? '']
+    await decide('payout', 'approve', first?.held[0] ?? '', ...other)
     await decide('payout', 'reject', second?.held[0] ?? '')
     await untilStatus(partner, `/v1/payment_intents/${approved}`, 'captured')
     await untilStatus(partner, `/v1/payouts/${first?.held[0]}`, 'completed')

@@ -219,11 +219,11 @@ export const CASES: Readonly<Record<string, Case>> = {
     operation: 'approve_intent',
     action: 'approve_intent',
     prepare: async (world) => {
-      await restoredWithout(world, 'qr_payment')
+      const orphan = await restoredWithout(world, 'qr_payment')
       const { id } = await anIntent(world, authorized)
       const sent = world.railInstructions.length
       return {
-        command: (actor) => approveIntent(actor, id),
+        command: (actor) => approveIntent(actor, id, [orphan]),
         isDone: () => world.railInstructions.length > sent,
       }
     },

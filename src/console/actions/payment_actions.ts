@@ -12,11 +12,18 @@ const intent = (context: ActionContext) => ({
   intent_id: context.field('id'),
 })
 const evidence = ({ field }: ActionContext) => ({ evidence: field('evidence') })
+const otherThan = ({ field }: ActionContext) => ({
+  other_than: field('other_than')
+    .split(/[\s,]+/)
+    .filter((id) => id !== ''),
+})
 const outcome = ({ field }: ActionContext) => ({ outcome: field('outcome') })
 
 export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
   'approve-payout': async (ctx) =>
-    ofPayout(await ctx.clients.operator.call('ApprovePayout', payout(ctx))),
+    ofPayout(
+      await ctx.clients.operator.call('ApprovePayout', { ...payout(ctx), ...otherThan(ctx) }),
+    ),
   'reject-payout': async (ctx) =>
     ofPayout(await ctx.clients.operator.call('RejectPayout', payout(ctx))),
   'resolve-payout': async (ctx) => {
@@ -28,7 +35,8 @@ export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
     return ofPayout(await ctx.clients.operator.call('ReversePayout', request))
   },
   'approve-intent': async (ctx) => {
-    const reviewed = await ctx.clients.recovery.call('ApproveIntent', intent(ctx))
+    const request = { ...intent(ctx), ...otherThan(ctx) }
+    const reviewed = await ctx.clients.recovery.call('ApproveIntent', request)
     return done(`${reviewed.intent_id} is ${reviewed.status}.`)
   },
   'reject-intent': async (ctx) => {

@@ -45,11 +45,19 @@ const REVIEWED = {
   request: ['The change is made.', 'The change is not made.'],
 } as const
 
+const OTHER_THAN: Field = {
+  name: 'other_than',
+  label: 'Other than',
+  hint: 'Equal orphan executions that did not pay it, if any: their ids, separated by commas',
+  isOptional: true,
+}
+
 /** Approve or reject something that is held. */
 export const reviewOf = (kind: keyof typeof REVIEWED, id: string): ActionForm[] => [
   {
     ...{ action: `approve-${kind}`, title: 'Approve', button: 'Approve it', hidden: { id } },
     about: REVIEWED[kind][0],
+    ...(kind === 'request' ? {} : { fields: [OTHER_THAN] }),
   },
   {
     ...{ action: `reject-${kind}`, title: 'Reject', button: 'Reject it', hidden: { id } },

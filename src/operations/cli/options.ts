@@ -64,6 +64,11 @@ export const OPTIONS = {
   incomplete: { about: 'release in spite of a statement that cannot be right' },
   'no-statement': { about: 'the reason states how the rail was checked instead' },
   match: { value: 'PAYMENT', about: 'the held payment that was executed' },
+  'other-than': {
+    value: 'INSTRUCTION',
+    about: 'an equal orphan execution that did not pay it; repeatable',
+    many: true,
+  },
   every: { value: 'TIME', about: 'make one again and again, e.g. 15m, 1h, 1d' },
   keep: { value: 'NUMBER', about: 'keep this many with --every; default 48' },
   'with-keys': { about: 'copy the keys and tokens too, which open every secret of the copy' },

@@ -75,10 +75,14 @@ const whyHeld = (orphan: string | undefined, cause: string | undefined): string 
 export const payoutApprove: CliCommand = {
   usage: 'payout approve PAYOUT',
   about: 'approve a held payout',
-  options: CHANGE,
+  options: [...CHANGE, 'other-than'],
   run: async (context, [payout_id = '']) =>
     reportOf(
-      await context.operator.call('ApprovePayout', { actor: deciderOf(context), payout_id }),
+      await context.operator.call('ApprovePayout', {
+        actor: deciderOf(context),
+        payout_id,
+        other_than: [...(context.flags['other-than'] ?? [])],
+      }),
     ),
 }
 

@@ -106,10 +106,14 @@ export const intentsHeld: CliCommand = {
 export const intentApprove: CliCommand = {
   usage: 'intent approve INTENT',
   about: 'submit an intent that is held for an orphan execution',
-  options: CHANGE,
+  options: [...CHANGE, 'other-than'],
   run: async (context, [intent_id = '']) =>
     reportOf(
-      await context.recovery.call('ApproveIntent', { actor: deciderOf(context), intent_id }),
+      await context.recovery.call('ApproveIntent', {
+        actor: deciderOf(context),
+        intent_id,
+        other_than: [...(context.flags['other-than'] ?? [])],
+      }),
     ),
 }
 

@@ -59,7 +59,8 @@ export function createOrphanIndex(): OrphanIndex {
 }
 
 /** What the rail has refused or returned is no payment. */
-const holdsPayments = ({ state }: Orphan): boolean => state === 'accepted' || state === 'executed'
+export const holdsPayments = ({ state }: Orphan): boolean =>
+  state === 'accepted' || state === 'executed'
 
 /** @param keyOf null: the orphan is not in this index */
 function createOpenOrphans(keyOf: (orphan: Orphan) => string | null) {

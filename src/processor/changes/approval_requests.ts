@@ -30,14 +30,14 @@ export interface RateChange {
 
 /** The stored arguments of each guarded change. */
 export interface GuardedArguments {
-  readonly approve_payout: { readonly payout_id: string }
+  readonly approve_payout: { readonly payout_id: string; readonly other_than?: readonly string[] }
   readonly resolve_payout: {
     readonly payout_id: string
     readonly outcome: string
     readonly evidence: string
   }
   readonly reverse_payout: { readonly payout_id: string; readonly evidence: string }
-  readonly approve_intent: { readonly intent_id: string }
+  readonly approve_intent: { readonly intent_id: string; readonly other_than?: readonly string[] }
   readonly resolve_intent: {
     readonly intent_id: string
     readonly outcome: string

@@ -2,9 +2,10 @@
  * Orphan executions in decisions: matching a payment to one, reports of the rail about one, and
  * staging one.
  *
- * Owns: the matching rule, the hold of a payment that matches, the effect of a report, the keyed
- * digest of a destination, the view for operators. Does not own: adding and resolving them
- * (operators/orphan_add, operators/orphan_resolve), what a held payment waits for (actors).
+ * Owns: the matching rule, the hold of a payment that matches, what its approval has to name, the
+ * effect of a report, the keyed digest of a destination, the view for operators. Does not own:
+ * adding and resolving them (operators/orphan_add, operators/orphan_resolve), what a held payment
+ * waits for (actors).
  *
  * - A payment matches when environment, kind, destination, amount, currency and reference are
  *   equal. A member missing from the rail's statement matches any value: one payment too many is
@@ -12,6 +13,9 @@
  * - It also matches by its reference alone, whatever the amount, when nothing but amount and
  *   currency differs: fees and routes may have changed since.
  * - A payment that a reviewer has decided on is not compared again.
+ * - An approval says of each orphan that may have paid the payment that it did not. Such are the
+ *   open ones that equal it, and the one that it is held for when another payment was matched to
+ *   that: of several equal payments held for one orphan, the others may be retries.
  * - An instruction that the rail has accepted holds payments as an execution does, because the rail
  *   may execute it at any time. Once the rail has refused it, or returned its money, it holds no
  *   further payment and stays open for an operator.
@@ -27,11 +31,12 @@ import {
   type RailReport,
 } from '../../rails/rail.js'
 import type { Hold } from '../../../actors/hold.js'
-import type { IntentContext } from '../../../actors/intent/context.js'
+import type { IntentContext, Scanned } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
+import type { EqualOrphans } from '../cycle/answer.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { Vault } from '../keys/vault.js'
-import type { Orphan } from '../cache/orphan_index.js'
+import { holdsPayments, type Orphan } from '../cache/orphan_index.js'
 import { accountOfIntent, accountOfPayout } from './rail_instructions.js'
 
 interface Payment {
@@ -54,15 +59,17 @@ interface Payment {
 export function orphanOfPayout(ctx: CommandContext, context: PayoutContext): Orphan | undefined {
   if (ctx.memory.orphans.open === 0) return undefined
   if (context.orphan !== undefined || context.heldFor !== undefined) return undefined
-  return orphanOf(ctx, {
-    tenant: context.tenant,
-    purpose: 'payout',
-    currency: context.currency,
-    amount: BigInt(context.recipientAmount),
-    reference: context.reference,
-    account: () => accountOfPayout(ctx, context),
-  })
+  return orphansEqualTo(ctx, paymentOfPayout(ctx, context))[0]
 }
+
+const paymentOfPayout = (ctx: CommandContext, context: PayoutContext): Payment => ({
+  tenant: context.tenant,
+  purpose: 'payout',
+  currency: context.currency,
+  amount: BigInt(context.recipientAmount),
+  reference: context.reference,
+  account: () => accountOfPayout(ctx, context),
+})
 
 /**
  * An open orphan execution that may be this scanned intent. Undefined if there is
@@ -72,25 +79,80 @@ export function orphanOfPayout(ctx: CommandContext, context: PayoutContext): Orp
  */
 export function orphanOfIntent(ctx: CommandContext, context: IntentContext): Orphan | undefined {
   if (ctx.memory.orphans.open === 0) return undefined
-  const { id, tenant, scanned, heldFor } = context
-  if (scanned === undefined || heldFor !== undefined) return undefined
+  if (context.scanned === undefined || context.heldFor !== undefined) return undefined
+  return orphansEqualTo(ctx, paymentOfIntent(ctx, context, context.scanned))[0]
+}
+
+function paymentOfIntent(ctx: CommandContext, context: IntentContext, scanned: Scanned): Payment {
+  const { id, tenant } = context
   const { quote, destination } = scanned
   const purpose = 'qr_payment'
-  return orphanOf(ctx, {
+  return {
     tenant,
     purpose,
     currency: quote.currency,
     amount: BigInt(quote.localMinor),
     reference: statementReference({ purpose, destination, reference: id }),
     account: () => accountOfIntent(ctx, context),
-  })
+  }
 }
 
-function orphanOf({ memory, vault }: CommandContext, payment: Payment): Orphan | undefined {
+/**
+ * The refusal of an approval of this payout that does not name each orphan execution that may have
+ * paid it. Null if it may be submitted.
+ *
+ * @param otherThan those that the operator says did not pay it
+ * @throws CorruptRow when the account number cannot be decrypted
+ */
+export const refusalBesidePayout = (
+  ctx: CommandContext,
+  context: PayoutContext,
+  otherThan: readonly string[],
+): EqualOrphans | null =>
+  refusalBeside(
+    ctx,
+    paymentOfPayout(ctx, context),
+    context.heldFor?.orphan ?? context.orphan,
+    otherThan,
+  )
+
+/** Likewise, of a held intent. */
+export const refusalBesideIntent = (
+  ctx: CommandContext,
+  context: IntentContext,
+  otherThan: readonly string[],
+): EqualOrphans | null => {
+  const { scanned, heldFor } = context
+  if (scanned === undefined) return null
+  return refusalBeside(ctx, paymentOfIntent(ctx, context, scanned), heldFor?.orphan, otherThan)
+}
+
+/** @param held the orphan that it is held for */
+function refusalBeside(
+  ctx: CommandContext,
+  payment: Payment,
+  held: string | undefined,
+  otherThan: readonly string[],
+): EqualOrphans | null {
+  const { orphans } = ctx.memory
+  const known = held === undefined ? undefined : orphans.get(held)
+  const mayHavePaid = known !== undefined && known.status !== 'resolved' && holdsPayments(known)
+  const equal = new Set(mayHavePaid ? [known] : [])
+  if (orphans.open > 0) for (const orphan of orphansEqualTo(ctx, payment)) equal.add(orphan)
+  const unnamed = [...equal].filter(({ instruction }) => !otherThan.includes(instruction))
+  if (unnamed.length === 0) return null
+  return { ok: false, code: 'orphan_execution_equal', orphans: unnamed.map(inWords) }
+}
+
+const inWords = ({ instruction, matched_to: matched }: Orphan): string =>
+  matched === null ? instruction : `${instruction} (matched to ${matched})`
+
+/** Open orphan executions that may be this payment; first those of its amount. */
+function orphansEqualTo({ memory, vault }: CommandContext, payment: Payment): readonly Orphan[] {
   const { tenant, purpose, currency, amount, reference } = payment
   const equal = memory.orphans.openOf(currency, amount)
   const named = reference === '' ? [] : memory.orphans.openNamed(reference)
-  if (equal.length + named.length === 0) return undefined
+  if (equal.length + named.length === 0) return NONE
   const environment = environmentOf(tenant)
   const destination = destinationDigest(vault, payment.account())
   const isAlike = (orphan: Orphan): boolean =>
@@ -98,8 +160,10 @@ function orphanOf({ memory, vault }: CommandContext, payment: Payment): Orphan |
     isEqual(orphan.purpose, purpose) &&
     isEqual(orphan.destination, destination) &&
     isEqual(orphan.reference, reference)
-  return equal.find(isAlike) ?? named.find(isAlike)
+  return [...new Set([...equal, ...named])].filter(isAlike)
 }
+
+const NONE: readonly Orphan[] = []
 
 const isEqual = (reported: string | null, wanted: string): boolean =>
   reported === null || reported === wanted

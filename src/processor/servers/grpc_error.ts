@@ -15,6 +15,7 @@ export function refusalError(refusal: Exclude<Answer, { ok: true }>): ServiceErr
   if ('approvalRequest' in refusal) {
     error.metadata.set('causeway-approval-request', refusal.approvalRequest)
   }
+  if ('orphans' in refusal) error.details += ` Equal: ${refusal.orphans.join(', ')}.`
   return error
 }
 

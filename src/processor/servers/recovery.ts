@@ -96,8 +96,8 @@ export function recoveryService(
       ({ actor, instruction_id, payment_id: paymentId, ...found }) =>
         operatorWork(actor, (a) => resolveOrphan(a, instruction_id, { ...found, paymentId })),
     ),
-    ApproveIntent: unary(dependencies, ({ actor, intent_id }) =>
-      operatorWork(actor, (a) => approveIntent(a, intent_id)),
+    ApproveIntent: unary(dependencies, ({ actor, intent_id, other_than }) =>
+      operatorWork(actor, (a) => approveIntent(a, intent_id, other_than)),
     ),
     RejectIntent: unary(dependencies, ({ actor, intent_id }) =>
       operatorWork(actor, (a) => rejectIntent(a, intent_id)),

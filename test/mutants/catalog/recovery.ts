@@ -10,12 +10,20 @@ export const RECOVERY: readonly Mutant[] = [
   }),
   ...faultsIn('src/processor/changes/orphans.ts', 'processor/recovery/orphan_payouts', {
     'A payment equal to an orphan execution is not held.': [
-      'return equal.find(isAlike) ?? named.find(isAlike)',
-      'return named.find((orphan) => isAlike(orphan) && orphan.amount < 0n)',
+      'return [...new Set([...equal, ...named])].filter(isAlike)',
+      'return named.filter((orphan) => isAlike(orphan) && orphan.amount < 0n)',
     ],
     'A payment of the same reference and another amount is not held.': [
-      'return equal.find(isAlike) ?? named.find(isAlike)',
-      'return equal.find(isAlike)',
+      'return [...new Set([...equal, ...named])].filter(isAlike)',
+      'return equal.filter(isAlike)',
+    ],
+    'A payment is approved beside an equal orphan that the approval does not name.': [
+      'if (orphans.open > 0) for (const',
+      'if (orphans.open < 0) for (const',
+    ],
+    'A payment is approved though its orphan was matched to another one.': [
+      "known.status !== 'resolved' && holdsPayments(known)",
+      "known.status === 'open' && holdsPayments(known)",
     ],
     'The destination of an orphan is not compared.': [
       '    isEqual(orphan.destination, destination) &&\n',

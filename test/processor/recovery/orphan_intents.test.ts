@@ -51,7 +51,7 @@ runOnBothStores({
     await world.railReports(missing)
     t.same(instructed(world), [lifecycle.id], 'it is not sent again')
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
-    await world.run(approveIntent(OPERATOR, lifecycle.id))
+    await world.run(approveIntent(OPERATOR, lifecycle.id, ['pi_lost']))
     t.same(instructed(world), [lifecycle.id, lifecycle.id])
   },
 
@@ -77,8 +77,8 @@ runOnBothStores({
     world.setRail(true)
     await world.fireTimers(SECOND)
     t.same(instructed(world), [other.id])
-    await world.run(approveIntent(OPERATOR, lifecycle.id))
-    await world.run(approvePayout(OPERATOR, reviewed.id))
+    await world.run(approveIntent(OPERATOR, lifecycle.id, ['pi_lost']))
+    await world.run(approvePayout(OPERATOR, reviewed.id, ['pout_reviewed']))
     t.same(instructed(world), [other.id, lifecycle.id, reviewed.id])
   },
 
@@ -115,7 +115,12 @@ runOnBothStores({
       'authorized',
       'it is held beyond the submission deadline',
     )
-    t.match(viewOf(await world.run(approveIntent(OPERATOR, lifecycle.id))), {
+    t.match(await world.run(approveIntent(OPERATOR, lifecycle.id)), {
+      code: 'orphan_execution_equal',
+      orphans: ['pi_lost'],
+    })
+    t.same(instructed(world), [])
+    t.match(viewOf(await world.run(approveIntent(OPERATOR, lifecycle.id, ['pi_lost']))), {
       status: 'authorized',
     })
     t.same(instructed(world), [lifecycle.id])

@@ -170,9 +170,60 @@ runOnBothStores({
   'a held payout can be approved': async (t, world) => {
     await restored(world, execution())
     const { id } = await pay(world)
-    await world.run(approvePayout(OPERATOR, id))
+    await world.run(approvePayout(OPERATOR, id, ['pout_lost']))
     t.same(instructed(world), [id])
     t.equal((await pay(world)).status, 'created', 'the next matching payout is held too')
+  },
+
+  'an approval names each equal orphan that is open': async (t, world) => {
+    await restored(
+      world,
+      execution(),
+      accepted({ instruction_id: 'pout_2' }),
+      execution({ instruction_id: 'pout_3', amount: '12499000' }),
+      execution({ instruction_id: 'pout_4', reference: 'invoice 2' }),
+    )
+    const { id } = await pay(world)
+    const equal = ['pout_2', 'pout_lost', 'pout_3']
+    for (const named of [[], ['pout_4'], equal.slice(1), equal.slice(0, 2)]) {
+      const refused = await world.run(approvePayout(OPERATOR, id, named))
+      const orphans = equal.filter((each) => !named.includes(each))
+      t.match(refused, { code: 'orphan_execution_equal', orphans })
+      t.equal((refused as unknown as { orphans: unknown[] }).orphans.length, orphans.length)
+    }
+    t.same(instructed(world), [])
+    t.equal((await see(world, id)).status, 'created')
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id, equal))), 'ok')
+    t.same(instructed(world), [id])
+  },
+
+  'one that is dismissed, or was refused by the rail, is not named': async (t, world) => {
+    await restored(world, execution(), accepted({ instruction_id: 'pout_2' }))
+    const { id } = await pay(world)
+    await resolve(world, 'pout_lost')
+    const about = { id: 'pout_2' as never, reportId: 'rr_1' }
+    await world.railReports({ ...about, status: 'refused', refusal: 'rejected' })
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
+    t.same(instructed(world), [id])
+  },
+
+  'of several equal payouts each orphan pays one, and no other is sent': async (t, world) => {
+    await restored(world, execution(), execution({ instruction_id: 'pout_2' }))
+    const [first, second, third] = [await pay(world), await pay(world), await pay(world)]
+    const approved = async (id: string, ...named: string[]) =>
+      codeOf(await world.run(approvePayout(OPERATOR, id, named)))
+    await resolve(world, 'pout_lost', first.id)
+    t.equal(codeOf(await resolve(world, 'pout_lost', second.id)), 'orphan_execution_resolved')
+    t.equal(await approved(second.id, 'pout_lost'), 'orphan_execution_equal', 'one is open')
+    t.equal(codeOf(await resolve(world, 'pout_2', first.id)), 'orphan_execution_differs')
+    t.equal(codeOf(await resolve(world, 'pout_2', second.id)), 'ok')
+    t.match(await world.run(approvePayout(OPERATOR, third.id)), {
+      code: 'orphan_execution_equal',
+      orphans: [`pout_2 (matched to ${second.id})`],
+    })
+    t.same(instructed(world), [])
+    t.equal(await approved(third.id, 'pout_2'), 'ok', 'it is a payment of its own')
+    t.same(instructed(world), [third.id])
   },
 
   'a held payout can be matched': async (t, world) => {
@@ -209,7 +260,9 @@ runOnBothStores({
     ])
     await world.fireTimers(DAY)
     t.same(instructed(world), [], 'it waits for a reviewer')
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
+    const refused = await world.run(approvePayout(OPERATOR, id))
+    t.match(refused, { code: 'orphan_execution_equal', orphans: ['pout_lost'] })
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id, ['pout_lost']))), 'ok')
     t.same(instructed(world), [id])
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held')
     t.match(await orphans(world), [{ held: [] }])
@@ -223,7 +276,7 @@ runOnBothStores({
     const { id } = await pay(world)
     await restored(world, execution())
     await compared(world)
-    await world.run(approvePayout(OPERATOR, id))
+    await world.run(approvePayout(OPERATOR, id, ['pout_lost']))
     world.setRail(true)
     await world.fireTimers(SECOND)
     t.same(instructed(world), [id])
@@ -271,7 +324,7 @@ runOnBothStores({
     t.same(instructed(world), [id], 'it is not sent again')
     await world.railReports({ id: id as never, reportId: null, status: 'not_found' })
     t.match(await orphans(world), [{ held: [id] }])
-    await world.run(approvePayout(OPERATOR, id))
+    await world.run(approvePayout(OPERATOR, id, ['pout_lost']))
     t.same(instructed(world), [id, id])
   },
 

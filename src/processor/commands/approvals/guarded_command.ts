@@ -102,7 +102,7 @@ export function approvedSetting(
 const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
   approve_payout: {
     result: 'payout',
-    command: (actor, { payout_id }) => approvePayout(actor, payout_id),
+    command: (actor, { payout_id, other_than }) => approvePayout(actor, payout_id, other_than),
   },
   resolve_payout: {
     result: 'payout',
@@ -114,7 +114,7 @@ const GUARDED: { readonly [O in GuardedOperation]: Guarded<O> } = {
   },
   approve_intent: {
     result: 'reviewed_intent',
-    command: (actor, { intent_id }) => approveIntent(actor, intent_id),
+    command: (actor, { intent_id, other_than }) => approveIntent(actor, intent_id, other_than),
   },
   resolve_intent: {
     result: 'intent',

@@ -3,6 +3,7 @@
  *
  * - An approval submits it with a deadline counted from now; quote and debit stay those of the
  *   confirmation.
+ * - An approval names each orphan execution that may have paid it (changes/orphans).
  * - A rejection fails it and releases its money and its limits.
  */
 import { plus } from '../../../base/clock.js'
@@ -14,11 +15,18 @@ import { movedByIntent } from '../../changes/books.js'
 import { isSuspended } from '../../changes/directory.js'
 import { maySubmit } from '../../changes/payment_rail.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
+import { refusalBesideIntent } from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
-export function approveIntent(actor: Actor, intentId: string): Command {
+/** @param otherThan orphan executions that the operator says did not pay it */
+export function approveIntent(
+  actor: Actor,
+  intentId: string,
+  otherThan: readonly string[] = [],
+): Command {
+  const named = [...new Set(otherThan)].toSorted()
   return {
     name: 'approve_intent',
     needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
@@ -29,11 +37,13 @@ export function approveIntent(actor: Actor, intentId: string): Command {
         return refuse('payment_intent_not_held')
       }
       if (isSuspended(ctx.memory, live.context.tenant)) return refuse('partner_suspended')
+      const equal = refusalBesideIntent(ctx, live.context, named)
+      if (equal !== null) return equal
       const moved = movedByIntent(live.context)
       const refusal = refusalOfOneOperator(ctx, actor, {
         operation: 'approve_intent',
-        arguments: { intent_id: intentId },
-        subject: intentId,
+        arguments: { intent_id: intentId, ...(named.length === 0 ? {} : { other_than: named }) },
+        subject: named.length === 0 ? intentId : `${intentId} other than ${named.join(', ')}`,
         moved,
       })
       if (refusal !== null) return refusal
@@ -46,6 +56,8 @@ export function approveIntent(actor: Actor, intentId: string): Command {
         notAfter: plus(ctx.now, ctx.rules.railSubmitTtlMs),
       })
       logAction(ctx, actor, 'approve_intent', intentId, null, moved)
+      for (const orphan of named)
+        logAction(ctx, actor, 'other_than_orphan', `${orphan} ${intentId}`)
       return answer(intentView(live.state, live.context))
     },
   }

@@ -4,6 +4,7 @@
  * - An approval checks again what may have changed since the acceptance: the partner and the
  *   beneficiary. A payout that is refused here stays held, as does one whose amount needs a second
  *   operator until that one approves.
+ * - An approval names each orphan execution that may have paid it (changes/orphans).
  * - Fees, amounts and the account are those of the acceptance; the money stays reserved.
  */
 import { isUnderReview } from '../../../../actors/payout/context.js'
@@ -14,11 +15,18 @@ import { movedByPayout } from '../../changes/books.js'
 import { takesPayouts } from '../../changes/beneficiaries.js'
 import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
+import { refusalBesidePayout } from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { maySubmit } from '../../changes/payment_rail.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 
-export function approvePayout(actor: Actor, payoutId: string): Command {
+/** @param otherThan orphan executions that the operator says did not pay it */
+export function approvePayout(
+  actor: Actor,
+  payoutId: string,
+  otherThan: readonly string[] = [],
+): Command {
+  const named = [...new Set(otherThan)].toSorted()
   return {
     name: 'approve_payout',
     needs: (needs, memory) => {
@@ -34,11 +42,13 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
       const known = ctx.memory.beneficiaries.get(beneficiary.id)
       if (!known || !takesPayouts(known)) return refuse('invalid_beneficiary')
+      const equal = refusalBesidePayout(ctx, live.context, named)
+      if (equal !== null) return equal
       const moved = movedByPayout(live.context)
       const refusal = refusalOfOneOperator(ctx, actor, {
         operation: 'approve_payout',
-        arguments: { payout_id: payoutId },
-        subject: payoutId,
+        arguments: { payout_id: payoutId, ...(named.length === 0 ? {} : { other_than: named }) },
+        subject: named.length === 0 ? payoutId : `${payoutId} other than ${named.join(', ')}`,
         moved,
       })
       if (refusal !== null) return refusal
@@ -48,6 +58,8 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
         ...{ type: 'approve', at: ctx.now, railUp: maySubmit(ctx, live.context) },
       })
       logAction(ctx, actor, 'approve_payout', payoutId, null, moved)
+      for (const orphan of named)
+        logAction(ctx, actor, 'other_than_orphan', `${orphan} ${payoutId}`)
       return answer(payoutView(live.state, live.context, ctx.rules.brand))
     },
   }

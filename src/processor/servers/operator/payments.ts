@@ -46,8 +46,8 @@ export function paymentCalls(dependencies: UnaryDependencies): Pick<OperatorHand
     ShowIntent: unaryQuery(dependencies, ({ intent_id }) => showIntent(intent_id)),
     ListHeldPayouts: unaryQuery(dependencies, listHeldPayouts),
     ShowPayout: unaryQuery(dependencies, ({ payout_id }) => showPayout(payout_id)),
-    ApprovePayout: unary(dependencies, ({ actor, payout_id }) =>
-      operatorWork(actor, (a) => approvePayout(a, payout_id)),
+    ApprovePayout: unary(dependencies, ({ actor, payout_id, other_than }) =>
+      operatorWork(actor, (a) => approvePayout(a, payout_id, other_than)),
     ),
     RejectPayout: unary(dependencies, ({ actor, payout_id }) =>
       operatorWork(actor, (a) => rejectPayout(a, payout_id)),
