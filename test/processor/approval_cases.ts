@@ -217,7 +217,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   'an approval of a held intent': {
     operation: 'approve_intent',
-    action: 'approve_intent',
+    action: ['approve_intent', 'other_than_orphan'],
     prepare: async (world) => {
       const orphan = await restoredWithout(world, 'qr_payment')
       const { id } = await anIntent(world, authorized)
