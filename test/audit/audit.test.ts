@@ -206,6 +206,33 @@ t.test('a mismatch with a recorded discrepancy is no violation', async (t) => {
   t.ok((await auditOf(folder)).clean, 'a resolved one with evidence')
 })
 
+t.test('an instruction of lost books that the rail refused is no violation', async (t) => {
+  const lost = 'pout_00000000000000000000000000'
+  const isFound = async (changes: string, releasedAfterMs: number): Promise<boolean> => {
+    const folder = copyOf(t)
+    await plant(
+      folder,
+      'rail.db',
+      `UPDATE instructions SET id = '${lost}', state = 'refused', refusal = 'rejected'
+        WHERE id = '${payouts.processing}';
+      UPDATE instructions SET received_at = 1795233600000 ${changes} WHERE id = '${lost}'`,
+    )
+    const released = 1_795_233_600_000 + releasedAfterMs
+    await plant(
+      folder,
+      'processor.db',
+      `INSERT INTO recoveries
+        VALUES (9, 1, 'a test', ${released}, NULL, '[]', 0, 0, 'writes')`,
+    )
+    const { broken } = await auditOf(folder)
+    return broken?.name === 'instructions_match_submissions'
+  }
+  t.notOk(await isFound('', 1), 'before the release')
+  t.ok(await isFound('', 0), 'not before the release')
+  t.ok(await isFound(', executions = 1', 1), 'it was executed')
+  t.ok(await isFound(", state = 'pending'", 1), 'it may be executed yet')
+})
+
 t.test('an account number in a text of the partner is no violation', async (t) => {
   const folder = copyOf(t)
   const own = `'$.metadata.account', '0123456789', '$.description', '0123456789'`

@@ -108,9 +108,15 @@ export const openPaidAtMostOnce = byQuery({
         AND NOT ${isAccountedFor('o.id')}`,
 })
 
+/** The books that had submitted it are lost, and it has moved nothing: no operator need see it. */
+const WAS_REFUSED_BEFORE_RELEASE = `(i.state = 'refused' AND i.executions = 0
+  AND i.received_at < (SELECT max(r.released_at) FROM main.recoveries r))`
+
 export const instructionsMatchSubmissions = byQuery({
   name: 'instructions_match_submissions',
-  sentence: 'Every instruction at the rail was submitted for a payment, to its account.',
+  sentence:
+    'Every instruction at the rail was submitted for a payment, to its account, but for those ' +
+    'that it refused before the release of a recovery.',
   reads: ['rail'],
   over: ['rail.instructions'],
   broken: `
@@ -127,6 +133,7 @@ export const instructionsMatchSubmissions = byQuery({
             `coalesce(p.context ->> '$.beneficiary.accountLast4',
                       substr(t.context ->> '$.scanned.destinationMasked', 5), '?')`,
           )})
+        AND ${WAS_REFUSED_BEFORE_RELEASE} IS NOT TRUE
         AND NOT ${isAccountedFor('i.id')}`,
 })
 
