@@ -19,6 +19,7 @@ import {
 } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
 import {
+  discrepanciesOf,
   executed,
   OPERATOR,
   operatorLogOf,
@@ -26,6 +27,7 @@ import {
   read,
   readAll,
   runOnBothStores,
+  see,
 } from './scenarios.js'
 
 interface Unknown {
@@ -56,9 +58,17 @@ runOnBothStores({
     t.equal(codeOf(await ask(id)), 'rail_unavailable')
     world.setRail(true)
     await world.railReports(executed(id))
+    t.ok((await ask(id)).ok)
+    t.match(world.railInstructions.at(-1), { kind: 'query', id }, 'it may have come back')
+    await world.railReports(executed(id, { reportId: null }))
+    t.equal((await see(world, id)).status, 'completed')
+    await world.railReports(executed(id, { reportId: null, status: 'returned' }))
+    t.equal((await see(world, id)).status, 'reversed')
     t.equal(codeOf(await ask(id)), 'payout_not_at_rail')
+    t.same(await discrepanciesOf(world), [])
     await lifecycle.executed()
-    t.equal(codeOf(await ask(lifecycle.id)), 'payment_intent_not_at_rail')
+    t.ok((await ask(lifecycle.id)).ok)
+    t.match(world.railInstructions.at(-1), { kind: 'query', id: lifecycle.id })
     viewOf(await lifecycle.refund())
     t.ok((await ask(lifecycle.id)).ok)
     t.match(world.railInstructions.at(-1), { kind: 'recall', id: lifecycle.id })

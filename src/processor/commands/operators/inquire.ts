@@ -3,6 +3,8 @@
  *
  * - It sends what a timer would send: the inquiry of a submitted payment without an outcome, or
  *   again the recall without an answer. The schedule of the timer stays as it is.
+ * - A payment that is paid is inquired about too: restored books can lack a return that was
+ *   reported and acknowledged, which the rail does not report again by itself.
  * - It is refused while the rail is not connected, so that the operator knows that nothing was
  *   sent.
  */
@@ -27,25 +29,25 @@ export function inquire(actor: Actor, paymentId: string): Command {
       if (isIntent) {
         const live = ctx.memory.intents.get(paymentId)
         if (!live) return refuse('payment_intent_not_found')
-        if (!isIntentUnanswered(live)) return refuse('payment_intent_not_at_rail')
-        const send = live.state === 'captured' ? sendRecall : sendQuery
-        return sent(ctx, actor, live.context, send)
+        if (!isIntentAtRail(live)) return refuse('payment_intent_not_at_rail')
+        return sent(ctx, actor, live.context, isRecalled(live) ? sendRecall : sendQuery)
       }
       const live = ctx.memory.payouts.get(paymentId)
       if (!live) return refuse('payout_not_found')
-      if (!isPayoutUnanswered(live)) return refuse('payout_not_at_rail')
+      if (!isPayoutAtRail(live)) return refuse('payout_not_at_rail')
       return sent(ctx, actor, live.context, sendQuery)
     },
   }
 }
 
-const isIntentUnanswered = ({ state, context }: LiveIntent): boolean =>
-  state === 'authorized'
-    ? context.submittedAt !== undefined
-    : state === 'captured' && context.recall !== undefined && context.recall.refused !== true
+const isIntentAtRail = ({ state, context }: LiveIntent): boolean =>
+  state === 'captured' || (state === 'authorized' && context.submittedAt !== undefined)
 
-const isPayoutUnanswered = ({ state, context }: LivePayout): boolean =>
-  state === 'processing' && context.submittedAt !== undefined
+const isRecalled = ({ state, context }: LiveIntent): boolean =>
+  state === 'captured' && context.recall !== undefined && context.recall.refused !== true
+
+const isPayoutAtRail = ({ state, context }: LivePayout): boolean =>
+  state === 'completed' || (state === 'processing' && context.submittedAt !== undefined)
 
 function sent<C extends IntentContext | PayoutContext>(
   ctx: CommandContext,
