@@ -38,9 +38,12 @@ export async function createIntents(partner: Partner, count: number): Promise<Ht
   return answers
 }
 
-/** Repeated it has its first answer. */
-export const createIntent = (partner: Partner, key: number): Promise<HttpAnswer> =>
-  partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`intent ${key}`))
+/** Repeated it has its first answer, so a call whose idle connection is just closed is repeated. */
+export function createIntent(partner: Partner, key: number): Promise<HttpAnswer> {
+  const call = (): Promise<HttpAnswer> =>
+    partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`intent ${key}`))
+  return call().catch(call)
+}
 
 /** @param gateways connections of the partner, one to each gateway */
 export function startHistory(

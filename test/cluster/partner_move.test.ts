@@ -71,7 +71,10 @@ const areServed = async (): Promise<void> => {
   for (const connection of tenants.flatMap(({ connections }) => connections))
     await eventually(
       'every gateway has found the new owner',
-      async () => (await connection.request('GET', '/v1/balances')).status === 200,
+      async () => {
+        const answer = await connection.request('GET', '/v1/balances').catch(() => undefined)
+        return answer?.status === 200
+      },
       WITHIN_MS,
     )
 }

@@ -137,7 +137,7 @@ async function demandPass(t: Test): Promise<void> {
 async function demandFound(t: Test, line: string, fault: Fault): Promise<void> {
   // The burst is for its own fault only: eleven at once would take minutes.
   const only = LINES.map(nameOf).filter((name) => name !== BURST || name === line)
-  const results = await check(t, { ...(await aSandbox(t, fault)), patienceMs: 8_000, only })
+  const results = await check(t, { ...(await aSandbox(t, fault)), patienceMs: 20_000, only })
   t.same(namesOf(results, 'fail'), [line], line)
 }
 
