@@ -66,7 +66,11 @@ export const holdsPayments = ({ state }: Orphan): boolean =>
 function createOpenOrphans(keyOf: (orphan: Orphan) => string | null) {
   const groups = new Map<string, Map<string, Orphan>>()
   return {
-    of: (key: string): readonly Orphan[] => [...(groups.get(key)?.values() ?? NONE)],
+    /** By id: the stores read them in orders of their own. */
+    of: (key: string): readonly Orphan[] =>
+      [...(groups.get(key)?.values() ?? NONE)].sort((one, other) =>
+        one.instruction < other.instruction ? -1 : 1,
+      ),
     add: (orphan: Orphan): void => {
       const key = keyOf(orphan)
       if (key === null) return
