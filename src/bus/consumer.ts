@@ -14,6 +14,8 @@ import type { ReceivedMessage } from './event_message.js'
 
 /** Messages; each has up to 16 events, and the reader commits one batch at a time. */
 const BATCH_MAX = 64
+/** Messages that the bus delivers to all readers together without an acknowledgement. */
+export const ACK_PENDING_MAX = 4_096
 const PULL_EXPIRES_MS = 10 * SECOND
 /** A pull without an end by then is lost (half-open connection, stopped server). */
 const PULL_LOST_AFTER_MS = PULL_EXPIRES_MS + 5 * SECOND

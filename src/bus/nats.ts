@@ -35,7 +35,13 @@ import type { Logger } from '../base/log.js'
 import type { EventId, TenantId } from '../base/ids.js'
 import { EVENT_HEADERS, EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
 import { parseBusUrl, type BusServer } from './bus_server.js'
-import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
+import {
+  ACK_PENDING_MAX,
+  createConsumer,
+  type BusMessage,
+  type Consumer,
+  type PullRequest,
+} from './consumer.js'
 import { fromMessage, type EventMessage } from './event_message.js'
 import { createPublisher, type Publisher } from './publisher.js'
 
@@ -46,7 +52,6 @@ const STREAM_MAX_AGE_MS = 7 * DAY
 const DUPLICATE_WINDOW_MS = 2 * MINUTE
 /** Longer than a reader needs to commit a batch; short enough for redelivery after its crash. */
 const ACK_WAIT_MS = 5 * SECOND
-const ACK_PENDING_MAX = 4_096
 const CLUSTER_REPLICAS = 3
 /** No message is larger: bus/publisher bounds its events, its headers are a few kilobytes. */
 const PAYLOAD_MIN = 256 * 1024

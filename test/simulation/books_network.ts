@@ -307,6 +307,7 @@ function createOpen(
         ssl: undefined,
       },
       session: 0,
+      isReadOnly: false,
       all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
         (await ask(sql, parameters)) as Row[],
       run: async (sql, parameters) => (await ask(sql, parameters)) as number,

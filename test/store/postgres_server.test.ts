@@ -68,7 +68,15 @@ t.test('what a database has for its sessions ends none of ours', async (t) => {
     t.same(await session.all(`SELECT current_setting(?) AS value`, [name]), [{ value }], name)
 
   await connection.exec(`ALTER DATABASE ${database} SET default_transaction_read_only = on`)
-  await t.rejects(connectToPrimary(there, 'public', 'a test'), /accepts writes: .* is read-only \(/)
+  const url = server.url.replace(/[^/]*$/, database)
+  const owner = { url, shard: 'books_1', holder: 'one', log, elapsed: () => performance.now() }
+  await t.rejects(
+    openOwnedSchema({ ...owner, pause: systemPause }, BOOKS, { lists: 'by cost' }),
+    /accepts writes: .* is read-only \(/,
+  )
+  const reader = await connectToPrimary(there, 'public', 'a backup')
+  t.teardown(() => reader.close())
+  t.same(await reader.all('SELECT 1 AS one'), [{ one: 1 }], 'what only reads goes on')
 })
 
 /** Sends and gets all, but with another key for cancels, as a connection pooler does. */

@@ -27,7 +27,12 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 const clock = systemClock
 
 /** A consumer on a real bus and store; the test controls directory and pool. */
-async function anEventConsumer(t: Test, endpoints: Endpoint[], claims = NO_CLAIMS) {
+async function anEventConsumer(
+  t: Test,
+  endpoints: Endpoint[],
+  claims = NO_CLAIMS,
+  repeatedMax = 4_096,
+) {
   const asked: string[] = []
   const folder = tempFolder(t)
   const server = await createNatsServer(folder)
@@ -71,7 +76,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[], claims = NO_CLAIM
       ask: (events, take) => (asked.push(...events.map(({ id }) => id)), claims.ask(events, take)),
       isYielded: (id) => claims.isYielded(id),
     },
-    failed,
+    ...{ failed, repeatedMax },
     clock,
     random: systemRandom(),
     log,
@@ -315,16 +320,16 @@ t.test('a bounded number of repeated messages is in work', async (t) => {
   const answered = new Promise<void>((resolve) => (answer = resolve))
   let [inWork, most] = [0, 0]
   const claims: typeof NO_CLAIMS = {
-    ask: async (_events, take) => {
-      inWork += 1
+    ask: async (events, take) => {
+      inWork += events.length
       most = Math.max(most, inWork)
       await answered
-      inWork -= 1
+      inWork -= events.length
       await take(new Set())
     },
     isYielded: () => false,
   }
-  const world = await anEventConsumer(t, [anEndpoint()], claims)
+  const world = await anEventConsumer(t, [anEndpoint()], claims, 16)
   const events = someEvents(5)
   for (const event of events) await world.publish(event, event.id, true)
   await eventually('they are delivered again and again', () => most >= 16, undefined, 60)
@@ -334,7 +339,7 @@ t.test('a bounded number of repeated messages is in work', async (t) => {
     const now = await world.acknowledgements()
     return now.delivered.consumer_seq >= delivered.consumer_seq + 2 * events.length
   })
-  t.equal(most, 16)
+  t.ok(most < 16 + events.length, `${most} messages in work: below the bound plus one batch`)
   t.equal(world.asked.length, asked, 'the rest stays in the stream')
   answer()
   await eventually('all are acknowledged', async () => {

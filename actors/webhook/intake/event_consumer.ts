@@ -8,8 +8,8 @@
  *   the stream, so a first attempt need not wait for the disk: a crash leads at most to one more
  *   attempt.
  * - A known event creates no second delivery, under any message id. Events of a repeated message
- *   are taken once no other pool has them (intake/event_claims), a bounded number at a time: what
- *   is beyond it stays in the stream, which delivers it again.
+ *   are taken once no other pool has them (intake/event_claims), as many at a time as the
+ *   bus delivers without an acknowledgement: each is in work once, or stays in the stream.
  * - A poison message is stored with its reason and does not stop the others.
  * - An event is routed while the directory of its tenant is synced. An unreachable processor delays
  *   only its own tenants: their messages are held for HOLD_MS, then left to the bus, which
@@ -23,7 +23,7 @@ import { newId, type DeliveryId, type EventId, type TenantId } from '../../../sr
 import type { Logger } from '../../../src/base/log.js'
 import type { Random } from '../../../src/base/random.js'
 import { EVENT_HEADERS, tenantIn } from '../../../src/base/subjects.js'
-import type { BusMessage, Consumer } from '../../../src/bus/consumer.js'
+import { ACK_PENDING_MAX, type BusMessage, type Consumer } from '../../../src/bus/consumer.js'
 import { fromMessage, isTenant, type BusEvent } from '../../../src/bus/event_message.js'
 import { newDelivery } from '../delivery/machine.js'
 import { subscribesTo, type Endpoint } from '../endpoint/endpoint.js'
@@ -38,8 +38,6 @@ const LATE_ENDPOINT_MS = MINUTE
 const POISON_KEPT_BYTES = 16 * 1024
 /** Shorter than the bus waits for an acknowledgement, else another pool gets the message too. */
 const HOLD_MS = 3 * SECOND
-/** Batches: a quarter of the messages that the bus delivers without an acknowledgement. */
-const REPEATED_MAX = 16
 
 export interface EventConsumerOptions {
   readonly consumer: Consumer
@@ -53,6 +51,8 @@ export interface EventConsumerOptions {
   readonly deliver: (deliveries: readonly Delivery[], stored: Promise<void>) => void
   /** Called after each commit: events without an endpoint are settled by it. */
   readonly settled: () => void
+  /** Repeated messages in work. Default: ACK_PENDING_MAX. */
+  readonly repeatedMax?: number
   /** Called with a fault of ours; the process must exit. */
   readonly failed: (fault: unknown) => void
   readonly clock: Clock
@@ -89,6 +89,7 @@ type EventToRoute = Pick<
 
 export function createEventConsumer(options: EventConsumerOptions): EventConsumer {
   const { consumer, endpoints, store, claims, clock, random, log, failed } = options
+  const { repeatedMax = ACK_PENDING_MAX } = options
   const counts = { events: 0, duplicates: 0, poison: 0 }
   let tail: Promise<unknown> = Promise.resolve()
   let repeatedInWork = 0
@@ -135,11 +136,11 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   const storeOrClaim = async (messages: readonly BusMessage[]): Promise<void> => {
     const repeated = messages.filter((message) => message.isRepeated())
     const first = messages.filter((message) => !repeated.includes(message))
-    if (repeated.length > 0 && repeatedInWork < REPEATED_MAX) {
-      repeatedInWork += 1
+    if (repeated.length > 0 && repeatedInWork < repeatedMax) {
+      repeatedInWork += repeated.length
       takeUnclaimed(repeated)
         .catch(failed)
-        .finally(() => (repeatedInWork -= 1))
+        .finally(() => (repeatedInWork -= repeated.length))
     }
     if (first.length > 0) await serialized(() => storeBatch(decode(first), claims.isYielded))
   }

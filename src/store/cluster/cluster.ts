@@ -22,6 +22,7 @@ import {
   connectToPrimary,
   ENDS_WHEN_SILENT,
   parseStoreUrl,
+  requireWrites,
 } from '../postgres/connection.js'
 import { migrate, type SchemaDefinition } from '../postgres/migrate.js'
 import { isSessionOf } from '../postgres/lease.js'
@@ -192,6 +193,7 @@ export async function openCluster({
 }: ClusterOptions): Promise<Cluster> {
   const targets = parseStoreUrl(url)
   const opened = await connectToPrimary(targets, SCHEMA, 'cluster', timelines.known())
+  await requireWrites(opened)
   timelines.used(opened)
   await opened.exec(ENDS_WHEN_SILENT)
   await migrate(opened, SCHEMA, DEFINITION)

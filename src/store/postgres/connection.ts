@@ -128,6 +128,8 @@ export interface Connection extends Reader, Timeline {
   readonly target: PostgresTarget
   /** The process id of the server's end. */
   readonly session: number
+  /** Its transactions are read-only by default; audits, backups and exports do with that. */
+  readonly isReadOnly: boolean
   close(): Promise<void>
 }
 
@@ -146,6 +148,7 @@ interface Dialled {
   readonly client: pg.Client
   readonly target: PostgresTarget
   readonly session: number
+  readonly isReadOnly: boolean
   readonly server: Timeline
 }
 
@@ -181,11 +184,12 @@ export async function connectToPrimary(
     try {
       await client.connect()
       const { rows } = await answerWithin(client.query<Role>(ROLE), CONNECT_WITHIN_MS)
-      const { session, system, timeline, ...role } = rows[0]!
+      const { standby, isReadOnly, session, system, timeline } = rows[0]!
       const server = { system, timeline: Number.parseInt(timeline, 16) }
-      const fault = poolerFault(client, session) ?? readOnlyFault(role) ?? faultOf(server, known)
+      const fault =
+        poolerFault(client, session) ?? (standby ? 'is a standby' : faultOf(server, known))
       if (fault === null && !isChosen) {
-        primaries.push({ client, target, session, server })
+        primaries.push({ client, target, session, isReadOnly, server })
         return
       }
       faults.push(`${target.host}:${target.port} ${fault}`)
@@ -249,10 +253,17 @@ function poolerFault(client: pg.Client, session: number): string | null {
   return 'is a connection pooler, such as PgBouncer: name the server itself'
 }
 
-/** Why a server accepts no writes. Null if it does. Providers set the second for a full disk. */
-function readOnlyFault({ standby, isReadOnly }: Pick<Role, 'standby' | 'isReadOnly'>) {
-  if (standby) return 'is a standby'
-  return isReadOnly ? 'is read-only (default_transaction_read_only)' : null
+/**
+ * For who is to write. Providers make a server read-only when its disk is nearly full.
+ *
+ * @throws Error of a read-only server; the connection is closed
+ */
+export async function requireWrites(connection: Connection): Promise<void> {
+  if (!connection.isReadOnly) return
+  const { host, port } = connection.target
+  await connection.close()
+  const fault = `${host}:${port} is read-only (default_transaction_read_only)`
+  throw new Error(`no PostgreSQL server accepts writes: ${fault}`)
 }
 
 /** Why a primary is not used. Null if it is. */
@@ -261,7 +272,7 @@ function faultOf({ system, timeline }: Timeline, known: Timeline | undefined): s
   return `is a former primary: its timeline ${timeline} is before ${known.timeline}`
 }
 
-function connectionOf({ client, target, session, server }: Dialled): Connection {
+function connectionOf({ client, target, session, isReadOnly, server }: Dialled): Connection {
   const prepared = new Map<string, { name: string; text: string }>()
   let closing = false
   let last: Promise<unknown> = Promise.resolve()
@@ -286,6 +297,7 @@ function connectionOf({ client, target, session, server }: Dialled): Connection 
     ...server,
     target,
     session,
+    isReadOnly,
     all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
       (await query(sql, parameters)).rows as Row[],
     run: async (sql, parameters) => (await query(sql, parameters)).rowCount ?? 0,

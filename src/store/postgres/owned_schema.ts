@@ -27,6 +27,7 @@ import {
   connectToPrimary,
   ENDS_WHEN_SILENT,
   parseStoreUrl,
+  requireWrites,
   type Connection,
 } from './connection.js'
 import { commitsOf, holderAt } from './holder.js'
@@ -142,6 +143,7 @@ export async function openOwnedSchema<Name extends string>(
   const targets = parseStoreUrl(url)
   const purpose = commitsOf(options.holder)
   const writer = await connectToPrimary(targets, shard, purpose, timelines.known())
+  await requireWrites(writer)
   timelines.used(writer)
   const opened = await Promise.all(
     (Object.keys(plannings) as Name[]).map(async (name) => {

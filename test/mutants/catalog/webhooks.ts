@@ -223,6 +223,6 @@ export const WEBHOOKS: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('actors/webhook/intake/event_consumer.ts', 'webhook/event_consumer', {
-    'Any number of repeated messages is in work.': ['repeatedInWork < REPEATED_MAX', 'true'],
+    'Any number of repeated messages is in work.': ['repeatedInWork < repeatedMax', 'true'],
   }),
 ]

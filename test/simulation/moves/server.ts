@@ -228,6 +228,7 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
           ...{ user: undefined, password: undefined, ssl: undefined },
         },
         session,
+        isReadOnly: false,
         prepare: (rows) => (next = rows),
         all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
           (await ask(sql, parameters)) as Row[],
