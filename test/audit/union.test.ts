@@ -336,3 +336,13 @@ t.test('changes after the snapshot are no violation', async (t) => {
   })
   t.same(report.broken, [])
 })
+
+t.test('a payment that was paid while the snapshot began is no violation', async (t) => {
+  const { report } = await unionOf(t, {
+    plant: {
+      rail: `UPDATE instructions SET received_at = ${clockAfter(small).now()}
+        WHERE id = '${SECOND}'`,
+    },
+  })
+  t.same(report.broken, [])
+})

@@ -83,7 +83,10 @@ export async function drillCluster(
       result,
       audit: [
         ...shards,
-        { clean: union.length === 0, report: `union of the shards: ${union.length} faults` },
+        {
+          clean: union.length === 0,
+          report: [`union of the shards: ${union.length} faults`, ...union].join('\n  '),
+        },
       ],
     }
   } finally {
