@@ -43,12 +43,6 @@ export function periodsOf(
   return { day: local.slice(0, 10), month: local.slice(0, 7) }
 }
 
-/**
- * What a counter becomes when an amount is taken back. One that was damaged counts less than that:
- * below 0 its commit would fail, which stops every payment. The audit names it.
- */
-export const notNegative = (used: bigint): bigint => (used < 0n ? 0n : used)
-
 export type LimitVerdict = 'within' | 'per_transaction' | 'per_day' | 'per_month'
 
 /** Checks one more payment against the amounts already used in its day and month. */

@@ -10,6 +10,7 @@ import type { RateChange } from '../../src/processor/changes/approval_requests.j
 import { setRate, setRates } from '../../src/processor/commands/operators/rate_set.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import type { CommandContext } from '../../src/processor/cycle/command.js'
+import { rawBooks } from '../support/books.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   authorized,
@@ -129,6 +130,19 @@ t.test('concurrent confirmations of one batch cannot exceed a limit', async (t) 
 /** Midnight at UTC+7. */
 const nextLocalDay = (now: number): number =>
   Math.floor((now + 420 * MINUTE) / DAY + 1) * DAY - 420 * MINUTE
+
+t.test('a damaged counter of a limit does not fall below 0, and counts as corrupt', async (t) => {
+  const world = await createWorld(t)
+  const last = await intentAt(world, waiting)
+  const books = await rawBooks(world.folder)
+  t.equal(await books.run('UPDATE limit_usage SET used = 1'), 2)
+  await books.close()
+  await world.rebuild()
+  t.equal(world.memory().corruptRows.count, 0)
+  await last.refused()
+  t.equal(world.memory().corruptRows.count, 2, 'of the day and the month')
+  t.equal(await pay(world, 'vn_vietqr', 'u', 5_000_000), 'ok', 'payments go on')
+})
 
 t.test('a payment counts in the periods of its confirmation and is released there', async (t) => {
   const MIDNIGHT = Date.UTC(2026, 10, 30, 17)

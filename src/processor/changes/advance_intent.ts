@@ -8,7 +8,6 @@
  *   instead.
  */
 import { assert, unreachable } from '../../base/assert.js'
-import { notNegative } from '../../limits/usage.js'
 import { isHeld } from '../../../actors/hold.js'
 import type { IntentContext, IntentEvent } from '../../../actors/intent/context.js'
 import { intentTransitions } from '../../../actors/intent/machine.js'
@@ -18,6 +17,7 @@ import { storedContext } from '../../../actors/stored_context.js'
 import { postIntent } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 import { publishEvent } from './event_publish.js'
+import { usageOf } from './limit_usage.js'
 import { holdFor, orphanOfIntent } from './orphans.js'
 import { recordTransition } from './transitions.js'
 import type { LiveIntent } from '../cache/memory.js'
@@ -142,7 +142,7 @@ function changeUsage({ memory, batch }: CommandContext, live: LiveIntent, sign: 
   for (const key of [confirmation.dayKey, confirmation.monthKey]) {
     const used = memory.usage.get(key)
     assert(used !== undefined, 'the usage of a limit is loaded')
-    const next = notNegative((used ?? 0n) + amount)
+    const next = usageOf(memory, key, (used ?? 0n) + amount)
     memory.usage.set(key, next, batch.number)
     batch.stage('usage', key, { key, used: next })
   }

@@ -10,11 +10,12 @@
  */
 import { instant, toRfc3339, type Instant } from '../../base/clock.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
-import { limitKeys, notNegative, periodsOf } from '../../limits/usage.js'
+import { limitKeys, periodsOf } from '../../limits/usage.js'
 import type { Row } from '../../store/tables.js'
 import type { LiveIntent } from '../cache/memory.js'
 import type { CommandContext } from '../cycle/command.js'
 import { stageIntent } from './advance_intent.js'
+import { usageOf } from './limit_usage.js'
 
 export type UserErasure = Row<'userErasures'>
 
@@ -66,12 +67,13 @@ export function eraseUserOf(ctx: CommandContext, live: LiveIntent, erasure: stri
  * was less than what it counts.
  */
 function moveUsage(
-  { memory: { usage }, batch }: CommandContext,
+  { memory, batch }: CommandContext,
   from: string,
   to: string,
   used: bigint,
 ): void {
-  const left = notNegative((usage.get(from) ?? 0n) - used)
+  const { usage } = memory
+  const left = usageOf(memory, from, (usage.get(from) ?? 0n) - used)
   usage.set(from, left, batch.number)
   if (left === 0n) batch.expire({ usage: [from] })
   else batch.stage('usage', from, { key: from, used: left })
