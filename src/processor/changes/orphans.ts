@@ -2,10 +2,10 @@
  * Orphan executions in decisions: matching a payment to one, reports of the rail about one, and
  * staging one.
  *
- * Owns: the matching rule, the hold of a payment that matches, what its approval has to name, the
- * effect of a report, the keyed digest of a destination, the view for operators. Does not own:
- * adding and resolving them (operators/orphan_add, operators/orphan_resolve), what a held payment
- * waits for (actors).
+ * Owns: the matching rule, the hold of a payment that matches, what its approval has to name, what
+ * an operator may match, the effect of a report, the keyed digest of a destination, the view for
+ * operators. Does not own: adding and resolving them (operators/orphan_add,
+ * operators/orphan_resolve), what a held payment waits for (actors).
  *
  * - A payment matches when environment, kind, destination, amount, currency and reference are
  *   equal. A member missing from the rail's statement matches any value: one payment too many is
@@ -96,6 +96,34 @@ function paymentOfIntent(ctx: CommandContext, context: IntentContext, scanned: S
     account: () => accountOfIntent(ctx, context),
   }
 }
+
+/**
+ * Whether this orphan execution can be that of the payout: equal but for its reference, which a
+ * partner may change when it repeats a payout.
+ *
+ * @throws CorruptRow when the account number cannot be decrypted
+ */
+export const isExecutionOfPayout = (
+  ctx: CommandContext,
+  orphan: Orphan,
+  context: PayoutContext,
+): boolean => isExecutionOf(ctx, orphan, paymentOfPayout(ctx, context))
+
+/** Likewise, of an intent. */
+export const isExecutionOfIntent = (
+  ctx: CommandContext,
+  orphan: Orphan,
+  context: IntentContext,
+): boolean =>
+  context.scanned !== undefined &&
+  isExecutionOf(ctx, orphan, paymentOfIntent(ctx, context, context.scanned))
+
+const isExecutionOf = ({ vault }: CommandContext, orphan: Orphan, payment: Payment): boolean =>
+  isEqual(orphan.environment, environmentOf(payment.tenant)) &&
+  isEqual(orphan.purpose, payment.purpose) &&
+  orphan.currency === payment.currency &&
+  orphan.amount === payment.amount &&
+  isEqual(orphan.destination, destinationDigest(vault, payment.account()))
 
 /**
  * The refusal of an approval of this payout that does not name each orphan execution that may have

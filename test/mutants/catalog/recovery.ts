@@ -25,6 +25,10 @@ export const RECOVERY: readonly Mutant[] = [
       "known.status !== 'resolved' && holdsPayments(known)",
       "known.status === 'open' && holdsPayments(known)",
     ],
+    'An operator may match an execution to a payment to another account.': [
+      'isEqual(orphan.destination, destinationDigest(vault, payment.account()))\n',
+      'true\n',
+    ],
     'The destination of an orphan is not compared.': [
       '    isEqual(orphan.destination, destination) &&\n',
       '',

@@ -226,6 +226,22 @@ runOnBothStores({
     t.same(instructed(world), [third.id])
   },
 
+  'the account counts in a match, the reference does not': async (t, world) => {
+    const elsewhere = { instruction_id: 'pout_2', destination_account: '0123456780' }
+    await restored(
+      world,
+      execution(),
+      execution(elsewhere),
+      execution({ instruction_id: 'pout_3', reference: 'invoice 3' }),
+      without(execution({ instruction_id: 'pout_4' }), 'destination_account'),
+    )
+    const [first, second] = [await pay(world), await pay(world)]
+    t.equal(codeOf(await resolve(world, 'pout_2', first.id)), 'orphan_execution_differs')
+    t.equal(codeOf(await resolve(world, 'pout_3', first.id)), 'ok')
+    t.equal(codeOf(await resolve(world, 'pout_4', second.id)), 'ok', 'its account is unknown')
+    t.same(instructed(world), [])
+  },
+
   'a held payout can be matched': async (t, world) => {
     const before = await balanceOf(world)
     const other = { instruction_id: 'pout_2', amount: '5', reference: 'invoice 2' }

@@ -2,11 +2,11 @@
  * Resolves an orphan execution after an operator has found the payment it belongs to.
  *
  * - `matched`: it is the payment of a held payout or intent, which completes without a submission;
- *   its money is posted as for a rail report. The rail must have executed it.
+ *   its money is posted as for a rail report. The rail must have executed it, to its account.
  * - `dismissed`: it belongs to no payment of ours. Payments held for it stay held until a reviewer
  *   decides.
  */
-import { environmentOf, PREFIX, type TenantId } from '../../../base/ids.js'
+import { PREFIX, type TenantId } from '../../../base/ids.js'
 import type { Currency } from '../../../money/currency.js'
 import { money } from '../../../money/money.js'
 import type { Moved } from '../../cache/single_handed_sums.js'
@@ -16,7 +16,12 @@ import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
-import { orphanView, stageOrphan } from '../../changes/orphans.js'
+import {
+  isExecutionOfIntent,
+  isExecutionOfPayout,
+  orphanView,
+  stageOrphan,
+} from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import type { Orphan } from '../../cache/orphan_index.js'
@@ -91,7 +96,7 @@ const movedBy = ({ tenant }: Payment, { currency, amount }: Orphan): Moved => ({
 
 interface Payment {
   readonly tenant: TenantId
-  /** Whether the payment is held and equal to the orphan in amount and currency. */
+  /** Whether the payment is held and the orphan can be its execution. */
   matches(orphan: Orphan): boolean
   complete(orphan: Orphan): void
 }
@@ -103,15 +108,12 @@ function paymentOf(ctx: CommandContext, id: string): Payment | null {
 function intentOf(ctx: CommandContext, id: string): Payment | null {
   const live = ctx.memory.intents.get(id)
   if (!live) return null
-  const { tenant, scanned } = live.context
   return {
-    tenant,
+    tenant: live.context.tenant,
     matches: (orphan) =>
       live.state === 'authorized' &&
       isHeld(live.context) &&
-      isOf(orphan, tenant, 'qr_payment') &&
-      scanned?.quote.currency === orphan.currency &&
-      scanned.quote.localMinor === orphan.amount.toString(),
+      isExecutionOfIntent(ctx, orphan, live.context),
     complete: ({ transaction_id: transactionId }) =>
       advanceIntent(ctx, live, { type: 'executed', at: ctx.now, transactionId }),
   }
@@ -120,14 +122,10 @@ function intentOf(ctx: CommandContext, id: string): Payment | null {
 function payoutOf(ctx: CommandContext, id: string): Payment | null {
   const live = ctx.memory.payouts.get(id)
   if (!live) return null
-  const { tenant, currency, recipientAmount } = live.context
   return {
-    tenant,
+    tenant: live.context.tenant,
     matches: (orphan) =>
-      isUnderReview(live.state, live.context) &&
-      isOf(orphan, tenant, 'payout') &&
-      currency === orphan.currency &&
-      recipientAmount === orphan.amount.toString(),
+      isUnderReview(live.state, live.context) && isExecutionOfPayout(ctx, orphan, live.context),
     complete: ({ transaction_id: transactionId }) => {
       // As while the rail is down: nothing is submitted.
       advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: false })
@@ -135,7 +133,3 @@ function payoutOf(ctx: CommandContext, id: string): Payment | null {
     },
   }
 }
-
-const isOf = ({ environment, purpose }: Orphan, tenant: TenantId, wanted: string): boolean =>
-  (environment === null || environment === environmentOf(tenant)) &&
-  (purpose === null || purpose === wanted)
