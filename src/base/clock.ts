@@ -43,6 +43,13 @@ export const DAY = 24 * HOUR
 /** The only conversion from a number, which must be epoch milliseconds. */
 export const instant = (epochMs: number): Instant => epochMs as Instant
 
+/** The end of the year 9999. RFC 3339 has no text of a later moment. */
+const LAST_MOMENT = 253_402_300_799_999
+
+/** Whether a stored number can be a moment; any other one is damaged. */
+export const isMoment = (stored: number): boolean =>
+  Number.isSafeInteger(stored) && stored >= 0 && stored <= LAST_MOMENT
+
 export const plus = (at: Instant, milliseconds: number): Instant => (at + milliseconds) as Instant
 
 /** A power of two. */

@@ -17,6 +17,9 @@ export class CorruptRow extends Error {
   }
 }
 
+/** What operators see of a corrupt row besides what it is, e.g. `action 17`. */
+export const named = (name: string): { readonly corrupt: string } => ({ corrupt: name })
+
 /** The corrupt rows found since the start. */
 export interface CorruptRows {
   /** @returns true the first time */

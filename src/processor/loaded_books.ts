@@ -8,6 +8,8 @@ import type { Logger } from '../base/log.js'
 import type { Random } from '../base/random.js'
 import type { Settings } from '../base/settings.js'
 import type { Store } from '../store/store.js'
+import { approvalName, isCorrupt as isCorruptRequest } from './changes/approval_requests.js'
+import { areMoments } from './cache/stored_moments.js'
 import { loadMemory, type Memory, type MemoryOptions } from './cache/memory.js'
 import type { Member } from './cluster/member.js'
 import type { BooksClock } from './cycle/books_clock.js'
@@ -54,16 +56,30 @@ export async function loadBooks(options: LoadingOptions): Promise<LoadedBooks> {
   return { vault, memory }
 }
 
+const corrupt = (id: string) => ({ id, isCorrupt: true })
+
 function logCorrupt(memory: Memory, log: Logger): void {
   const callers = [...memory.callers.values()].map(({ caller, ...rest }) => ({
     ...rest,
     id: caller.name,
+  }))
+  const requests = [...memory.approvalRequests.values()].filter(isCorruptRequest)
+  const pauses = [...memory.pauses.values()].filter(
+    ({ paused_at, resumed_at }) => !areMoments(paused_at, resumed_at),
+  )
+  const rails = [...memory.railRoutes.values()].filter(({ set_at }) => !areMoments(set_at))
+  const rates = [...memory.rates.entries()].map(([key, { isCorrupt }]) => ({
+    ...{ id: `rate ${key}`, isCorrupt },
   }))
   const all = [
     [memory.partners.values(), 'partner is corrupt; it counts as suspended'],
     [memory.keys.values(), 'signing key is corrupt; it counts as revoked'],
     [memory.endpoints.values(), 'webhook endpoint is corrupt; it counts as disabled'],
     [callers, 'caller is corrupt; it counts as revoked'],
+    [rates, 'rate is corrupt; it counts as too old until it is set again'],
+    [requests.map((each) => corrupt(approvalName(each))), 'it counts as ended'],
+    [pauses.map(({ subject }) => corrupt(`pause of ${subject}`)), 'it lasts until it is resumed'],
+    [rails.map(({ route }) => corrupt(`rail of ${route}`)), 'it is used until it is set again'],
   ] as const
   for (const [entries, what] of all) {
     for (const { id, isCorrupt } of entries) {

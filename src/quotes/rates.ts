@@ -18,6 +18,8 @@ export interface SetRate {
   readonly setAt: Instant
   /** Null: it is set. */
   readonly removedAt: Instant | null
+  /** When it was set cannot be read. */
+  readonly isCorrupt?: true
 }
 
 /** The key of a rate in memory and in a commit, e.g. `production THB`. */
@@ -49,8 +51,9 @@ export function usableRate(ctx: RatesNow, tenant: TenantId, currency: Currency):
   return DEFAULT_RATES.get(currency) ?? null
 }
 
-export function isTooOld({ rules, now }: RatesNow, { setAt }: SetRate): boolean {
+export function isTooOld({ rules, now }: RatesNow, { setAt, isCorrupt }: SetRate): boolean {
   const { rateMaxAgeMs } = rules
+  if (isCorrupt) return true
   return rateMaxAgeMs !== null && now >= plus(setAt, rateMaxAgeMs)
 }
 

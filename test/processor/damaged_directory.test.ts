@@ -6,10 +6,26 @@ import t, { type Test } from 'tap'
 import { storedCaller } from '../../src/processor/cache/stored_callers.js'
 import { isActiveKey } from '../../src/processor/cache/tenant_directory.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { getAccount } from '../../src/processor/commands/partners/account_get.js'
 import { issueKey } from '../../src/processor/commands/partners/key_issue.js'
 import { revokeKey } from '../../src/processor/commands/partners/key_revoke.js'
 import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
+import {
+  approveRequest,
+  rejectRequest,
+} from '../../src/processor/commands/approvals/approval_request_decide.js'
+import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { listRates } from '../../src/processor/commands/operators/rates_list.js'
+import {
+  listSubmissionPauses,
+  pauseSubmissions,
+  resumeSubmissions,
+} from '../../src/processor/commands/operators/submissions_pause.js'
+import { readSettings } from '../../src/base/settings_reader.js'
+import { THB } from '../../src/money/currency.js'
+import { usableRate } from '../../src/quotes/rates.js'
+import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
 import {
   encryptedRowsPage,
@@ -17,13 +33,14 @@ import {
 } from '../../src/processor/queries/encrypted_rows_page.js'
 import { reencryptSecretRows } from '../../src/processor/commands/partners/secrets_reencrypt.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
-import type { KeyId, PartnerId } from '../../src/base/ids.js'
+import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import { stageCaller } from '../../src/processor/changes/callers.js'
 import type { Command } from '../../src/processor/cycle/command.js'
-import { answer } from '../../src/processor/cycle/answer.js'
+import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { rawBooks } from '../support/books.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
+import { linksIn } from './approval_cases.js'
 import { executed, OPERATOR, pay, read, readAll } from './scenarios.js'
 
 /** While the processor is stopped; then it starts. */
@@ -46,6 +63,9 @@ async function sealedSecretOf(t: Test, id: KeyId): Promise<string | undefined> {
   return rows.find((row) => row.id === id)?.sealed_secret
 }
 
+const secondOperatorOf = (text: string) =>
+  rulesOf(readSettings({ SECOND_OPERATOR_FROM: text }, '')).secondOperator
+
 const OTHER = 'other' as PartnerId
 
 const PARTNER_DAMAGES = {
@@ -54,6 +74,8 @@ const PARTNER_DAMAGES = {
   'packages cut short': "packages = '['",
   'corridors that are no texts': "corridors = '[1]'",
   'empty corridors': "corridors = ''",
+  'an impossible moment': 'created_at = 1000000000000000000',
+  'a moment before all': 'created_at = -5',
 } as const
 
 for (const [what, change] of Object.entries(PARTNER_DAMAGES)) {
@@ -65,6 +87,7 @@ for (const [what, change] of Object.entries(PARTNER_DAMAGES)) {
 
     const entry = world.memory().partners.get(OTHER)
     t.match(entry, { suspended: true, isCorrupt: true, allowedIps: ['0.0.0.0/32'] })
+    t.ok((await world.run(getAccount(tenantOf(OTHER, 'sandbox')))).ok, 'its account is shown')
     t.ok((await world.run(createIntent(DEMO, anIntent()))).ok, 'another partner is served')
     for (const change of [
       { kind: 'resume' },
@@ -160,6 +183,91 @@ t.test('a discrepancy whose report cannot be read is not settled', async (t) => 
     world.run(resolveDiscrepancy(OPERATOR, id, { settlement: 'keep', evidence: 'a statement' }))
   t.equal(codeOf(await settle(damaged!.id)), 'internal_error')
   t.equal(codeOf(await settle(whole!.id)), 'ok', 'the processor goes on')
+})
+
+for (const change of ['created_at = -5', 'revoked_at = 1000000000000000000']) {
+  t.test(`a signing key with ${change} counts as revoked`, async (t) => {
+    const world = await createWorld(t)
+    const issued = viewOf<{ key_id: KeyId }>(await world.run(issueKey(OPERATOR, DEMO))).key_id
+    await damage(t, world, `UPDATE signing_keys SET ${change} WHERE id = '${issued}'`)
+    t.match(world.memory().keys.get(issued), { isCorrupt: true, isRevoked: true })
+    const account = viewOf<{ keys: { key_id: string }[] }>(await world.run(getAccount(DEMO)))
+    t.notOk(
+      account.keys.some(({ key_id }) => key_id === issued),
+      'the partner sees the others',
+    )
+    t.ok(account.keys.length > 0)
+  })
+}
+
+const SUBJECT = 'rail sandbox'
+
+for (const change of [
+  'requested_at = 1000000000000000000',
+  'expires_at = 1000000000000000000',
+  "operation = 'damaged'",
+  "arguments = '{'",
+]) {
+  t.test(`a request with ${change} is ended, and can be requested again`, async (t) => {
+    const world = await createWorld(t, { rules: { secondOperator: secondOperatorOf('USD:1') } })
+    const resume = (): Promise<Answer> => world.run(resumeSubmissions(OPERATOR, SUBJECT))
+    viewOf(await world.run(pauseSubmissions(OPERATOR, SUBJECT)))
+    t.equal(codeOf(await resume()), 'second_operator_required')
+    const [first] = [...world.memory().approvalRequests.keys()]
+    await damage(t, world, `UPDATE approval_requests SET ${change}`)
+    const approve = (id: string): Promise<Answer> =>
+      world.run(approveRequest({ ...OPERATOR, name: 'ben' }, id, linksIn(world)))
+    t.equal(codeOf(await approve(first!)), 'approval_request_ended')
+    t.equal(codeOf(await world.run(rejectRequest(OPERATOR, first!))), 'approval_request_ended')
+    t.equal(codeOf(await resume()), 'second_operator_required')
+    const again = [...world.memory().approvalRequests.keys()].find((id) => id !== first)
+    t.equal(codeOf(await approve(again!)), 'ok', 'the new request is another one')
+  })
+}
+
+for (const [change, command] of [
+  ['paused_at = -5', resumeSubmissions(OPERATOR, SUBJECT)],
+  ['paused_at = 1000000000000000000', pauseSubmissions(OPERATOR, SUBJECT)],
+  ['resumed_at = 1000000000000000000', resumeSubmissions(OPERATOR, SUBJECT)],
+] as const) {
+  t.test(`a pause with ${change} lasts until ${command.name}`, async (t) => {
+    const world = await createWorld(t)
+    viewOf(await world.run(pauseSubmissions(OPERATOR, SUBJECT)))
+    await damage(t, world, `UPDATE submission_pauses SET ${change}`)
+    const list = async (): Promise<object[]> =>
+      viewOf<{ data: object[] }>(await world.run(listSubmissionPauses())).data
+    t.match(await list(), [{ subject: SUBJECT, corrupt: `pause of ${SUBJECT}` }])
+    t.match(viewOf(await world.run(command)), { subject: SUBJECT, paused_at: /^2026-/ })
+    await world.rebuild()
+    for (const pause of await list()) t.notMatch(pause, { corrupt: String })
+  })
+}
+
+for (const column of ['set_at', 'opened_at']) {
+  t.test(`a rate with an impossible ${column} is too old until it is set again`, async (t) => {
+    const world = await createWorld(t, { rules: { rateMaxAgeMs: 60_000 } })
+    viewOf(await world.run(setRate(OPERATOR, 'THB', '36.10')))
+    await damage(t, world, `UPDATE sandbox_rates SET ${column} = 1000000000000000000`)
+    const list = async (): Promise<object[]> =>
+      viewOf<{ data: object[] }>(await world.run(listRates())).data
+    const usable = () => usableRate(contextOf(world), DEMO, THB)
+    t.match(await list(), [
+      { environment: 'production', rate: '36.10' },
+      { environment: 'sandbox', is_too_old: true, corrupt: 'rate sandbox THB' },
+      { currency: 'VND' },
+    ])
+    t.equal(usable(), null, 'it is not quoted')
+    viewOf(await world.run(setRate(OPERATOR, 'THB', '36.20')))
+    await world.rebuild()
+    t.not(usable(), null)
+    for (const rate of await list()) t.notMatch(rate, { corrupt: String })
+  })
+}
+
+const contextOf = (world: World) => ({
+  memory: world.memory(),
+  rules: { rateMaxAgeMs: 60_000 },
+  now: world.clock.now(),
 })
 
 for (const value of ['', 'ab', 'x'.repeat(64)]) {

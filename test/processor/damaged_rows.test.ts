@@ -262,6 +262,8 @@ const ENDPOINT_DAMAGES = {
   'a filter that is no list': "enabled_events = '{}'",
   'secrets that are not JSON': 'secrets = substr(secrets, 1, 30)',
   'secrets that are no list': "secrets = '7'",
+  'an impossible moment': 'created_at = 1000000000000000000',
+  'a moment before all': 'disabled_at = -5',
   'a secret that cannot be decrypted': `secrets = replace(secrets, '"sealed":"', '"sealed":"x')`,
 } as const
 

@@ -3,7 +3,6 @@ import type { RateRecord__Output as RateRecord } from '../../../protos/types/cau
 import type { Route__Output as Route } from '../../../protos/types/causeway/operator/v1/Route.js'
 import type { RouteRail__Output as RouteRail } from '../../../protos/types/causeway/operator/v1/RouteRail.js'
 import type { TrialBalanceLine__Output as Line } from '../../../protos/types/causeway/operator/v1/TrialBalanceLine.js'
-import type { Instant } from '../../base/clock.js'
 import { html, type Content, type Html } from '../html/html.js'
 import type { RailState } from '../figures/rails.js'
 import {
@@ -25,8 +24,7 @@ import { submissionsCard } from './submissions.js'
 export const money: ConsolePage = {
   path: '/money',
   render: async (context) => {
-    const { now, clients } = context
-    const { operator } = clients
+    const { operator } = context.clients
     const listed = operator.call('ListRoutes', {})
     const [balance, rates, changes, rails, routes, pauses] = await Promise.all([
       part('The trial balance', operator.call('TrialBalance', {}), (found) =>
@@ -50,7 +48,7 @@ export const money: ConsolePage = {
               'Set by',
               number('Before'),
             ],
-            rows: found.data.map((known) => rateRow(known, now)),
+            rows: found.data.map((known) => rowOrName(rateRow)(known, context)),
             empty: 'No rates are set.',
           })}
           ${commandLine('rates list')}`,
@@ -78,7 +76,7 @@ export const money: ConsolePage = {
           ${table({
             caption: 'The rails of new payments',
             columns: ['Route', 'Rail', 'State', 'Chosen by', 'Since'],
-            rows: found.rails.map((rail) => railRow(rail, now)),
+            rows: found.rails.map((rail) => rowOrName(railRow)(rail, context)),
             empty: 'No rail carries a route.',
           })}
           ${commandLine('routes list')}`,
@@ -93,7 +91,7 @@ export const money: ConsolePage = {
   },
 }
 
-function rateRow(known: RateRecord, now: Instant): readonly (Html | string)[] {
+function rateRow(known: RateRecord, { now }: PageContext): readonly (Html | string)[] {
   const { currency, environment, rate, set_at: since, is_too_old: isTooOld } = known
   return [
     ...[currency, environment, rate],
@@ -209,7 +207,10 @@ function routeRow(route: Route): readonly Content[] {
   ]
 }
 
-function railRow({ route, rail, state, actor, set_at: since }: RouteRail, now: Instant): Content[] {
+function railRow(
+  { route, rail, state, actor, set_at: since }: RouteRail,
+  { now }: PageContext,
+): Content[] {
   const shown =
     state === 'not_carried'
       ? badge('not carried: no new payments', 'bad')

@@ -15,7 +15,7 @@ import {
   type ConsolePage,
   type PageContext,
 } from '../session/console_page.js'
-import { listCard, number } from './list_card.js'
+import { listCard, number, rowOrName } from './list_card.js'
 import { statementLinks } from './statement.js'
 
 const ENVIRONMENTS = ['sandbox', 'production'] as const
@@ -37,7 +37,7 @@ export const partners: ConsolePage = {
       })),
       caption: 'Partners, oldest first',
       columns: ['Partner', 'State', 'Corridors', 'Addresses', 'Requests per second', 'Since'],
-      row: partnerRow,
+      row: rowOrName(partnerRow),
       empty: 'There are no partners yet.',
       hint: ({ rest }) => rest > 0 && html`<p class="hint">${rest} more: use the terminal.</p>`,
       command: 'partner list',
@@ -69,10 +69,11 @@ export const partner: ConsolePage = {
       const body = card('Nothing has this name', empty(`${id} is no partner of ours.`))
       return { title: 'Partner not found', status: 404, body }
     }
+    const terms = found.corrupt === undefined ? termsOf(found, context) : corruptTerms(found)
     const sections = ENVIRONMENTS.map((environment) => environmentOf(context, environment))
     return {
       title: id,
-      body: html`${card('Terms', termsOf(found, context))} ${await Promise.all(sections)}`,
+      body: html`${card('Terms', terms)} ${await Promise.all(sections)}`,
     }
   },
 }
@@ -98,6 +99,9 @@ function termsOf(found: Partner, context: PageContext): Html {
   ])}
   ${actions(formContext(context, backTo(context)), 'operate', [change])}`
 }
+
+const corruptTerms = ({ corrupt }: Partner): Html =>
+  empty(`${corrupt}: corrupt row. The partner is suspended until it is repaired.`)
 
 async function environmentOf(context: PageContext, environment: string): Promise<Html> {
   const { clients, id } = context
@@ -188,20 +192,25 @@ const keysOf = (keys: readonly Key[], context: PageContext): Html =>
   table({
     caption: 'Signing keys',
     columns: ['Key', 'State', 'Issued', 'Ends', ''],
-    rows: keys.map(({ key_id: key, status, created_at: issued, revoked_at: ends }) => [
-      html`<span class="id">${key}</span>`,
-      badge(status),
-      time(issued, context.now),
-      time(ends, context.now),
-      status !== 'revoked' &&
-        actions(formContext(context, backTo(context)), 'operate', [
-          {
-            ...{ action: 'revoke-key', title: 'Revoke', button: 'Revoke the key' },
-            about: 'At once and for good: requests that it signs are refused.',
-            hidden: { key },
-            isDangerous: true,
-          },
-        ]),
-    ]),
+    rows: keys.map((key) => rowOrName(keyRow)(key, context)),
     empty: 'There are no keys.',
   })
+
+function keyRow(
+  { key_id: key, status, created_at: issued, revoked_at: ends }: Key,
+  context: PageContext,
+): readonly Content[] {
+  const revoke: ActionForm = {
+    ...{ action: 'revoke-key', title: 'Revoke', button: 'Revoke the key' },
+    about: 'At once and for good: requests that it signs are refused.',
+    hidden: { key },
+    isDangerous: true,
+  }
+  return [
+    html`<span class="id">${key}</span>`,
+    badge(status),
+    time(issued, context.now),
+    time(ends, context.now),
+    status !== 'revoked' && actions(formContext(context, backTo(context)), 'operate', [revoke]),
+  ]
+}

@@ -17,7 +17,7 @@ import {
   type ConsolePage,
   type PageContext,
 } from '../session/console_page.js'
-import { isResolved, listCard, number, resolvedFilter } from './list_card.js'
+import { isResolved, listCard, number, resolvedFilter, rowOrName } from './list_card.js'
 
 export const unknown: ConsolePage = {
   path: '/unknown',
@@ -75,7 +75,7 @@ export const approvals: ConsolePage = {
         ...['Change', number('Amount'), 'Requested', 'Until', 'Reason'],
         resolved ? 'Decision' : '',
       ],
-      row: requestRow,
+      row: rowOrName(requestRow),
       empty: resolved ? 'Nothing was requested yet.' : 'Nothing waits for approval.',
       command: resolved ? 'approvals list --resolved' : 'approvals list',
     })

@@ -9,7 +9,7 @@ import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { badge, card, commandLine, empty, table, time } from '../html/parts.js'
 import { formContext, part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import { withShards } from '../session/uplink.js'
-import { listCard, number } from './list_card.js'
+import { listCard, number, rowOrName } from './list_card.js'
 
 export const shards: ConsolePage = {
   path: '/shards',
@@ -134,7 +134,7 @@ export const callers: ConsolePage = {
       call: context.clients.callers.call('List', {}),
       caption: 'Callers of the processors, by name',
       columns: ['Name', 'Kind', 'May', 'State', 'Created', 'Last used', ''],
-      row: callerRow,
+      row: rowOrName(callerRow),
       empty: 'There are no callers.',
       command: 'callers list',
     }),

@@ -59,7 +59,7 @@ function pauseRow(context: PageContext, pause: Pause): readonly Content[] {
   return [
     html`<strong>${subject}</strong>`,
     actor,
-    time(since, context.now),
+    pause.corrupt === undefined ? time(since, context.now) : `${pause.corrupt}: corrupt row`,
     reason,
     actions(formContext(context, PAGE), 'operate', [resume]),
   ]

@@ -12,6 +12,7 @@ import { parseRate } from '../../money/rate.js'
 import { actorOf, CHANGE } from '../cli/actor.js'
 import { Refused } from '../calls/calls.js'
 import { CommandFault, type CliCommand, type Context } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { currencyNamed } from './funds.js'
 import { settingReport } from '../shards/shared_settings.js'
 import { table } from '../cli/terminal.js'
@@ -88,9 +89,11 @@ export const ratesList: CliCommand = {
   about: 'price of one US dollar by environment: since when, by which operator, and before',
   run: async ({ operator }) => {
     const list = await operator.call('ListRates', {})
-    const rows = list.data.map(({ environment, currency, rate, ...known }) => [
-      ...[currency, environment, rate, sinceOf(known)],
-    ])
+    const rows = list.data.map(
+      rowOrName(({ environment, currency, rate, ...known }) => [
+        ...[currency, environment, rate, sinceOf(known)],
+      ]),
+    )
     return { value: list, lines: [rows.length === 0 ? 'No rates are set.' : table(rows, [2])] }
   },
 }
@@ -105,7 +108,7 @@ export const ratesRemove: CliCommand = {
     const environment = environmentIn(context)
     const { data } = await operator.call('ListRates', {})
     const before = rateBefore(
-      data.filter((known) => known.set_at !== ''),
+      data.filter((known) => known.set_at !== '' || known.corrupt !== undefined),
       currency,
       environment,
     )

@@ -6,6 +6,7 @@ import { formatWireAmount } from '../cli/amounts.js'
 import { callerReport } from './callers.js'
 import { issuedReport } from '../partners/changes.js'
 import type { CliCommand, Context, Report } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { settingReport } from '../shards/shared_settings.js'
 import { table } from '../cli/terminal.js'
 
@@ -22,7 +23,7 @@ export const approvalsList: CliCommand = {
 }
 
 const tableOf = (head: string[], requests: readonly ApprovalRequest[]): string =>
-  table([head, ...requests.map(rowOf)], [2])
+  table([head, ...requests.map(rowOrName(rowOf))], [2])
 
 function rowOf(request: ApprovalRequest): string[] {
   const { id, operation, subject, requested_by, expires_at, reason } = request

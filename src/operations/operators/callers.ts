@@ -21,6 +21,7 @@ import {
   type LocalCommand,
   type Report,
 } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { settingReport } from '../shards/shared_settings.js'
 import { MISSING_SHARDS, missingShardsIn } from '../calls/shards.js'
 import { table } from '../cli/terminal.js'
@@ -33,12 +34,14 @@ export const callersList: CliCommand = {
     const head = ['name', 'kind', 'roles', 'partners', 'status', 'created', 'last used']
     const isMerged = list.data.some((caller: ShardsCaller) => caller.shards !== undefined)
     const rows = list.data.map((caller: ShardsCaller) => [
-      ...rowOf(caller),
+      ...callerRow(caller),
       ...(isMerged ? [caller.shards?.join(' ') ?? ''] : []),
     ])
     return { value: list, lines: [table([isMerged ? [...head, 'shards'] : head, ...rows], [])] }
   },
 }
+
+const callerRow = rowOrName(rowOf)
 
 /** A caller, with the shards that have it if there are several processors. */
 type ShardsCaller = CallerRecord & { readonly shards?: readonly string[] }

@@ -7,6 +7,7 @@ import type { KeyRecord__Output as Key } from '../../../protos/types/causeway/op
 import { parseKeyId } from '../../auth/request_shape.js'
 import { actorOf, CHANGE } from '../cli/actor.js'
 import { CommandFault, type CliCommand } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { tenantNamed } from '../cli/tenant.js'
 import { table } from '../cli/terminal.js'
 
@@ -16,7 +17,7 @@ export const keyList: CliCommand = {
   run: async ({ partners }, [partner_id = '', environment = '']) => {
     const tenant = await tenantNamed({ partners }, partner_id, environment)
     const list = await partners.call('ListKeys', { tenant })
-    const rows = list.data.map(rowOf)
+    const rows = list.data.map(rowOrName(rowOf))
     return {
       value: list,
       lines: [rows.length === 0 ? `${partner_id} has no key for ${environment}.` : table(rows, [])],

@@ -9,6 +9,7 @@ import { PARTNER_RATE_MAX } from '../../base/constants.js'
 import { CORRIDOR_NAMES, isCorridor } from '../../qr/corridor.js'
 import { actorOf, CHANGE, type Actor } from '../cli/actor.js'
 import { CommandFault, type CliCommand, type Context, type Report } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { table } from '../cli/terminal.js'
 
 /** A partner's restrictions apply to both environments. */
@@ -20,7 +21,7 @@ export const partnerList: CliCommand = {
   run: async ({ partners }) => {
     const list = await partners.call('List', {})
     const head = ['partner', 'state', 'corridors', 'addresses', 'packages', 'requests/s', 'since']
-    return { value: list, lines: [table([head, ...list.data.map(rowOf)], [5])] }
+    return { value: list, lines: [table([head, ...list.data.map(rowOrName(rowOf))], [5])] }
   },
 }
 

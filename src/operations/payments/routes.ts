@@ -4,6 +4,7 @@ import type { Route__Output } from '../../../protos/types/causeway/operator/v1/R
 import { actorOf, CHANGE } from '../cli/actor.js'
 import { formatWireAmount } from '../cli/amounts.js'
 import { CommandFault, type CliCommand, type Context, type Report } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { readRoute } from './route_file.js'
 import { settingReport } from '../shards/shared_settings.js'
 import { tenantNamed } from '../cli/tenant.js'
@@ -23,7 +24,7 @@ export const routesList: CliCommand = {
 }
 
 const railTable = (rails: readonly RouteRail[]): string =>
-  table([['route', 'rail', 'state', 'chosen by', 'since'], ...rails.map(railRow)], [])
+  table([['route', 'rail', 'state', 'chosen by', 'since'], ...rails.map(rowOrName(railRow))], [])
 
 const railRow = ({ route, rail, state, actor = '', set_at: since = '' }: RouteRail): string[] => [
   route,

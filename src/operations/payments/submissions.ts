@@ -1,6 +1,7 @@
 /** Commands that pause and resume the submissions of a rail, a corridor or an environment. */
 import { CHANGE, deciderOf } from '../cli/actor.js'
 import { CommandFault, type CliCommand, type Context, type Report } from '../cli/command.js'
+import { rowOrName } from '../cli/page.js'
 import { settingReport } from '../shards/shared_settings.js'
 import { table } from '../cli/terminal.js'
 
@@ -25,9 +26,9 @@ export const submissionsList: CliCommand = {
   about: 'submissions that are paused',
   run: async ({ operator }) => {
     const list = await operator.call('ListSubmissionPauses', {})
-    const rows = list.data.map(({ subject, actor, paused_at: since, reason }) => [
-      ...[subject, actor, since, reason],
-    ])
+    const rows = list.data.map(
+      rowOrName(({ subject, actor, paused_at: since, reason }) => [subject, actor, since, reason]),
+    )
     const lines =
       rows.length === 0
         ? ['No submissions are paused.']

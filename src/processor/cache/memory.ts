@@ -27,6 +27,7 @@ import {
 } from '../../../actors/intent/context.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { storedCaller } from './stored_callers.js'
+import { areMoments, storedMoment, storedMomentOrNull } from './stored_moments.js'
 import { restored, type Live } from './live_actor.js'
 import { endpointEntry, keyEntry, partnerEntry, type PartnerEntry } from './tenant_directory.js'
 import { createDeadDeliveryTable, type DeadDeliveryTable } from './dead_deliveries.js'
@@ -61,6 +62,8 @@ export interface KnownRate extends SetRate {
   readonly before: string | null
   /** What changes of the UTC day are compared with (rate_set). */
   readonly opening: { readonly rate: Rate; readonly at: Instant }
+  /** One of its moments is impossible: it counts as too old until it is set again. */
+  readonly isCorrupt?: true
 }
 
 export interface Memory {
@@ -162,7 +165,9 @@ export async function loadMemory(
   for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
   for (const row of boot.railRoutes) memory.railRoutes.set(row.route, row)
   for (const row of boot.submissionPauses) {
-    if (row.resumed_at === null) memory.pauses.set(row.subject, row)
+    const { subject, resumed_at: resumedAt } = row
+    // Money does not leave because a row is damaged.
+    if (resumedAt === null || !areMoments(resumedAt)) memory.pauses.set(subject, row)
   }
   memory.settingsVersion = boot.settingsVersion
   await loadFingerprints(memory, boot, boot.indexedKeysThrough)
@@ -233,11 +238,11 @@ export function rememberRate(
   const opening = row.opening_rate === null ? rate : parseRate(row.opening_rate)
   if (opening === undefined) throw new Error(`bad opening rate ${row.currency}`)
   const { actor, before_rate: before, removed_at: removedAt } = row
-  const openedAt = instant(row.opened_at ?? row.set_at)
   rates.set(rateKey(environment, currency), {
-    ...{ environment, currency, rate, setAt: instant(row.set_at), actor, before },
-    removedAt: removedAt === null ? null : instant(removedAt),
-    opening: { rate: opening, at: openedAt },
+    ...{ environment, currency, rate, setAt: storedMoment(row.set_at), actor, before },
+    removedAt: storedMomentOrNull(removedAt),
+    opening: { rate: opening, at: storedMoment(row.opened_at ?? row.set_at) },
+    ...(areMoments(row.set_at, removedAt, row.opened_at) ? {} : { isCorrupt: true }),
   })
 }
 

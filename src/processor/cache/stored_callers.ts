@@ -1,12 +1,13 @@
 /**
  * Stored callers of gRPC in memory and as rows.
  *
- * - One whose row cannot be read counts as revoked, and no command changes it.
+ * - One whose row cannot be read, or has an impossible moment, counts as revoked, and no command
+ *   changes it.
  */
 import type { Caller } from '../../auth/caller.js'
 import type { StoredCaller } from '../../auth/callers.js'
-import { instant } from '../../base/clock.js'
 import type { Row } from '../../store/tables.js'
+import { areMoments, storedMoment, storedMomentOrNull } from './stored_moments.js'
 
 interface TokenRow {
   readonly digest: string
@@ -16,12 +17,13 @@ interface TokenRow {
 
 export function storedCaller(row: Row<'callers'>): StoredCaller {
   const { name, certificate, roles, partners, tokens } = row
-  const createdAt = instant(row.created_at)
+  const createdAt = storedMoment(row.created_at)
   const kind = row.kind as Caller['kind']
   const areLists = Array.isArray(roles) && Array.isArray(tokens)
-  if (!areLists || !(partners === null || Array.isArray(partners))) {
+  const isWhole = areLists && (partners === null || Array.isArray(partners))
+  if (!isWhole || !areMoments(...momentsOf(row, tokens as TokenRow[]))) {
     const caller = { name, kind, roles: [], partners: [] }
-    const revokedAt = instant(row.revoked_at ?? row.created_at)
+    const revokedAt = storedMoment(row.revoked_at ?? row.created_at)
     return { caller, certificate, tokens: [], createdAt, revokedAt, isCorrupt: true }
   }
   return {
@@ -34,13 +36,21 @@ export function storedCaller(row: Row<'callers'>): StoredCaller {
     certificate,
     tokens: (tokens as TokenRow[]).map(({ digest, created_at, ends_at }) => ({
       digest,
-      createdAt: instant(created_at),
-      endsAt: ends_at === null ? null : instant(ends_at),
+      createdAt: storedMoment(created_at),
+      endsAt: storedMomentOrNull(ends_at),
     })),
     createdAt,
-    revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+    revokedAt: storedMomentOrNull(row.revoked_at),
   }
 }
+
+const momentsOf = (
+  { created_at, revoked_at }: Row<'callers'>,
+  tokens: readonly TokenRow[],
+): readonly (number | null)[] => [
+  ...[created_at, revoked_at],
+  ...tokens.flatMap((token) => [token.created_at, token.ends_at]),
+]
 
 export const callerRow = ({ caller, ...stored }: StoredCaller): Row<'callers'> => ({
   ...caller,

@@ -5,15 +5,17 @@
  * (changes/directory).
  *
  * - Secrets are in the clear in memory and encrypted in the row, bound to that row.
- * - An entry whose row cannot be read is corrupt, and no command changes it. A partner counts as
- *   suspended, and in production no address may call for it; a signing key counts as revoked; a
- *   webhook endpoint counts as disabled, and the pools hold its events.
+ * - An entry whose row cannot be read, or has an impossible moment, is corrupt, and no command
+ *   changes it, so it counts as what permits least. A partner counts as suspended, and in
+ *   production no address may call for it; a signing key counts as revoked; a webhook endpoint
+ *   counts as disabled, and the pools hold its events.
  */
-import { instant, type Instant } from '../../base/clock.js'
+import type { Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
 import type { Corridor } from '../../qr/corridor.js'
 import type { Row } from '../../store/tables.js'
 import type { Vault } from '../keys/vault.js'
+import { areMoments, storedMoment, storedMomentOrNull } from './stored_moments.js'
 
 export interface PartnerEntry {
   readonly id: PartnerId
@@ -35,7 +37,7 @@ export interface KeyEntry {
   readonly revokedAt: Instant | null
   /** Revoked for good, also when the clock is set back. */
   readonly isRevoked: boolean
-  /** Its secret cannot be decrypted; changing the key throws CorruptRow. */
+  /** Its row cannot be read; changing the key throws CorruptRow. */
   readonly isCorrupt?: true
 }
 
@@ -82,10 +84,11 @@ export function partnerEntry(row: Row<'partners'>): PartnerEntry {
   const common = {
     id: row.id as PartnerId,
     rateLimitPerSecond: row.rate_limit_per_second,
-    createdAt: instant(row.created_at),
+    createdAt: storedMoment(row.created_at),
   }
   const { allowed_ips: allowedIps, packages, corridors } = row
-  if (isTexts(allowedIps) && isTexts(packages) && isTexts(corridors)) {
+  const areLists = isTexts(allowedIps) && isTexts(packages) && isTexts(corridors)
+  if (areLists && areMoments(row.created_at)) {
     const suspended = row.suspended === 1
     return { ...common, suspended, allowedIps, packages, corridors: corridors as Corridor[] }
   }
@@ -111,9 +114,12 @@ export function keyEntry(row: Row<'signingKeys'>, vault: Vault): KeyEntry {
     id: row.id as KeyId,
     tenant: row.tenant as TenantId,
     secret: '',
-    createdAt: instant(row.created_at),
-    revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+    createdAt: storedMoment(row.created_at),
+    revokedAt: storedMomentOrNull(row.revoked_at),
     isRevoked: row.revoked === 1,
+  }
+  if (!areMoments(row.created_at, row.revoked_at)) {
+    return { ...entry, isRevoked: true, isCorrupt: true }
   }
   try {
     return { ...entry, secret: vault.openSecret(row.sealed_secret, signingSecretField(row.id)) }
@@ -145,27 +151,35 @@ export function endpointEntry(row: Row<'endpoints'>, vault: Vault): EndpointEntr
     url: row.url,
     description: row.description,
     enabledEvents: Array.isArray(row.enabled_events) ? (row.enabled_events as string[]) : ['*'],
-    enabledEventsSince: instant(row.enabled_events_since),
+    enabledEventsSince: storedMoment(row.enabled_events_since),
     apiVersion: row.api_version,
     status: row.status as EndpointEntry['status'],
     disabledReason: row.disabled_reason,
     secrets: [],
-    createdAt: instant(row.created_at),
+    createdAt: storedMoment(row.created_at),
     timesDisabled: row.times_disabled,
-    disabledAt: row.disabled_at === null ? null : instant(row.disabled_at),
-    breakerResetAt: instant(row.breaker_reset_at),
-    deadAnnouncedAt: row.dead_announced_at === null ? null : instant(row.dead_announced_at),
+    disabledAt: storedMomentOrNull(row.disabled_at),
+    breakerResetAt: storedMoment(row.breaker_reset_at),
+    deadAnnouncedAt: storedMomentOrNull(row.dead_announced_at),
   }
   const secrets = secretsIn(row, vault)
-  if (secrets !== undefined && Array.isArray(row.enabled_events)) return { ...entry, secrets }
+  const isWhole = Array.isArray(row.enabled_events) && areMoments(...momentsOf(row))
+  if (secrets !== undefined && isWhole) return { ...entry, secrets }
   const status = entry.status === 'deleted' ? 'deleted' : 'disabled'
   return { ...entry, status, disabledReason: 'corrupt', isCorrupt: true }
 }
 
-/** Undefined: they are no list, or one of them cannot be decrypted. */
+const momentsOf = (row: Row<'endpoints'>): readonly (number | null)[] => [
+  ...[row.created_at, row.enabled_events_since, row.breaker_reset_at],
+  ...[row.disabled_at, row.dead_announced_at],
+]
+
+/** Undefined: they are no list, or one of them cannot be decrypted or has no moment. */
 function secretsIn(row: Row<'endpoints'>, vault: Vault): EndpointEntry['secrets'] | undefined {
   try {
-    return (row.secrets as readonly SealedWebhookSecret[]).map(({ keyId, sealed, activeFrom }) => ({
+    const sealedSecrets = row.secrets as readonly SealedWebhookSecret[]
+    if (!areMoments(...sealedSecrets.map(({ activeFrom }) => activeFrom))) return undefined
+    return sealedSecrets.map(({ keyId, sealed, activeFrom }) => ({
       keyId,
       secret: vault.openSecret(sealed, webhookSecretField(keyId)),
       activeFrom,

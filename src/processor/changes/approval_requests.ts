@@ -9,14 +9,21 @@
  * - An approval is for exactly the stored change.
  */
 import { DAY, instant, plus, toRfc3339, type Instant } from '../../base/clock.js'
+import { named } from '../../base/corrupt_row.js'
 import { newId } from '../../base/ids.js'
 import type { Row } from '../../store/tables.js'
 import { refuse, type Answer, type ApprovalRequired } from '../cycle/answer.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { Memory } from '../cache/memory.js'
+import { areMoments } from '../cache/stored_moments.js'
 import type { StoredFigures } from '../recovery/statement_figures.js'
 import { logAction, type Actor } from './operator_log.js'
-import { needsSecondOperator, type GuardedOperation, type MovedBy } from './second_operator.js'
+import {
+  GUARDED_CHANGES,
+  needsSecondOperator,
+  type GuardedOperation,
+  type MovedBy,
+} from './second_operator.js'
 
 export type ApprovalRequest = Row<'approvalRequests'>
 
@@ -190,15 +197,33 @@ export function stageApprovalRequest(
   batch.stage('approvalRequests', request.id, request)
 }
 
-/** `ended`: the credential by which it was requested is revoked or rotated. */
+/** `ended`: the credential by which it was requested is revoked or rotated, or it is corrupt. */
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'ended'
 
 export function statusOf(memory: Memory, request: ApprovalRequest, now: Instant): ApprovalStatus {
   const { status, expires_at } = request
+  if (isCorrupt(request)) return 'ended'
   if (status !== 'pending') return status as ApprovalStatus
   if (expires_at <= now) return 'expired'
   return isOfFormerCredential(memory, request) ? 'ended' : 'pending'
 }
+
+/** It cannot be approved: a change is made by exactly what was requested. */
+export const isCorrupt = (request: ApprovalRequest): boolean =>
+  !areMoments(request.requested_at, request.expires_at, request.decided_at) ||
+  !Object.hasOwn(GUARDED_CHANGES, request.operation) ||
+  !isObject(request.arguments)
+
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null
+  } catch {
+    return false
+  }
+}
+
+export const approvalName = ({ id }: ApprovalRequest): string => `approval request ${id}`
 
 /**
  * Whether the requester is revoked, or has another token since. A former token can request nothing
@@ -220,6 +245,8 @@ export function approvalRequestView(
   now: Instant,
 ): object {
   const { amount, requested_at, expires_at, decided_at, ...texts } = request
+  if (isCorrupt(request))
+    return { id: request.id, status: 'ended', ...named(approvalName(request)) }
   const time = (at: number): string => toRfc3339(instant(at))
   const kept = Object.entries(texts).filter(([, value]) => value !== null)
   return {

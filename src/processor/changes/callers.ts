@@ -2,14 +2,14 @@
 import type { Callers, StoredCaller } from '../../auth/callers.js'
 import { sameText } from '../../auth/mac.js'
 import { toRfc3339 } from '../../base/clock.js'
-import { CorruptRow } from '../../base/corrupt_row.js'
+import { CorruptRow, named } from '../../base/corrupt_row.js'
 import { callerRow } from '../cache/stored_callers.js'
 import type { CommandContext } from '../cycle/command.js'
 
 /** @throws CorruptRow before any change */
 export function stageCaller({ memory, batch }: CommandContext, stored: StoredCaller): void {
   const { name } = stored.caller
-  if (memory.callers.get(name)?.isCorrupt) throw new CorruptRow(name, 'its lists cannot be read')
+  if (memory.callers.get(name)?.isCorrupt) throw new CorruptRow(name, 'its row cannot be read')
   memory.callers.set(name, stored)
   batch.stage('callers', name, callerRow(stored))
 }
@@ -65,6 +65,10 @@ export const isConfiguredProcess = (
 export function callerView({ caller, ...stored }: StoredCaller, callers: Callers): object {
   const lastUsedAt = callers.lastUsedAt(caller.name)
   const { certificate, createdAt, revokedAt } = stored
+  if (stored.isCorrupt) {
+    const { name, kind } = caller
+    return { name, kind, status: 'revoked', ...named(`caller ${name}`) }
+  }
   return {
     name: caller.name,
     kind: caller.kind,

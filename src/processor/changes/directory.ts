@@ -26,7 +26,7 @@ export const isSuspended = (memory: Memory, tenant: TenantId): boolean =>
 
 /** @throws CorruptRow before any change */
 export function stagePartner({ memory, batch }: CommandContext, partner: PartnerEntry): void {
-  if (partner.isCorrupt) throw new CorruptRow(partner.id, 'its lists cannot be read')
+  if (partner.isCorrupt) throw new CorruptRow(partner.id, 'its row cannot be read')
   memory.partners.set(partner.id, partner)
   batch.changedPartners.add(partner.id)
   batch.stage('partners', partner.id, partnerRow(partner))
@@ -34,7 +34,7 @@ export function stagePartner({ memory, batch }: CommandContext, partner: Partner
 
 /** @throws CorruptRow before any change */
 export function stageKey({ memory, batch, vault }: CommandContext, key: KeyEntry): void {
-  if (key.isCorrupt) throw new CorruptRow(key.id, 'its secret cannot be decrypted')
+  if (key.isCorrupt) throw new CorruptRow(key.id, 'its row cannot be read')
   memory.keys.set(key.id, key)
   batch.changedPartners.add(partsOfTenant(key.tenant).partner)
   batch.stage('signingKeys', key.id, keyRow(key, vault))
@@ -56,4 +56,4 @@ export function stageEndpoint(
 }
 
 export const corruptEndpoint = ({ id }: EndpointEntry): CorruptRow =>
-  new CorruptRow(id, 'its filter or its secrets cannot be read')
+  new CorruptRow(id, 'its row cannot be read')

@@ -1,5 +1,5 @@
 /** Views of stored rows; a corrupt row has none and does not fail the page. */
-import { CorruptRow } from '../../base/corrupt_row.js'
+import { CorruptRow, named } from '../../base/corrupt_row.js'
 import type { QueryContext } from './query.js'
 
 /** @throws CorruptRow when it is null or belongs to another row */
@@ -44,7 +44,7 @@ export const viewOrName =
       return viewOf(row)
     } catch (error) {
       reportCorrupt(nameOf(row), error)
-      return { corrupt: nameOf(row) }
+      return named(nameOf(row))
     }
   }
 

@@ -14,9 +14,10 @@ import {
   listApprovalRequests,
   rejectRequest,
 } from '../commands/approvals/approval_request_decide.js'
-import type {
-  ApprovalRequest as StoredRequest,
-  GuardedArguments,
+import {
+  isCorrupt,
+  type ApprovalRequest as StoredRequest,
+  type GuardedArguments,
 } from '../changes/approval_requests.js'
 import { approvedSetting } from '../commands/approvals/guarded_command.js'
 import type { ReleaseFindings } from '../commands/operators/recovery_release.js'
@@ -81,7 +82,7 @@ export function approvalsService(
 
 /** The figures of the statement of a requested release. */
 function figuresIn(request: StoredRequest | undefined): StoredFigures | null {
-  if (request?.operation !== 'release_recovery') return null
+  if (request?.operation !== 'release_recovery' || isCorrupt(request)) return null
   const { figures } = JSON.parse(request.arguments) as GuardedArguments['release_recovery']
   return figures ?? null
 }

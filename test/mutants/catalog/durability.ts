@@ -25,6 +25,16 @@ export const DURABILITY: readonly Mutant[] = [
     ],
     'Two commits are in flight at a time.': ['committing = true\n', 'committing = false\n'],
   }),
+  ...faultsIn('src/processor/cache/stored_moments.ts', 'processor/damaged_directory', {
+    'An impossible moment in memory makes the view of a change fail.': [
+      'isMoment(stored) ? stored : 0',
+      'stored',
+    ],
+    'A row with an impossible moment is used as if it were whole.': [
+      'each === null || isMoment(each)',
+      'each !== undefined',
+    ],
+  }),
   ...faultsIn('src/processor/cycle/commit_batch.ts', 'processor/commit_batch', {
     'The first version of a row wins over the last of its batch.': [
       'rows.set(key, row)',

@@ -11,6 +11,7 @@ import type { ErrorCode } from '../../../base/errors.js'
 import { isReadOnly, type Memory } from '../../cache/memory.js'
 import {
   approvalRequestView,
+  isCorrupt,
   stageApprovalRequest,
   statusOf,
   type ApprovalRequest,
@@ -25,7 +26,8 @@ import { guardedCommand, type GuardedLinks } from './guarded_command.js'
 export function approveRequest(actor: Actor, id: string, links: GuardedLinks): Command {
   const guardedIn = (memory: Memory) => {
     const request = memory.approvalRequests.get(id)
-    return request && { request, ...guardedCommand(request, actor, links) }
+    if (request === undefined || isCorrupt(request)) return undefined
+    return { request, ...guardedCommand(request, actor, links) }
   }
   return {
     name: 'approve_request',
@@ -33,7 +35,10 @@ export function approveRequest(actor: Actor, id: string, links: GuardedLinks): C
     needs: (needs, memory) => guardedIn(memory)?.command.needs(needs, memory),
     decide: (ctx) => {
       const guarded = guardedIn(ctx.memory)
-      if (guarded === undefined) return refuse('approval_request_not_found')
+      if (guarded === undefined) {
+        const isKnown = ctx.memory.approvalRequests.has(id)
+        return refuse(isKnown ? 'approval_request_ended' : 'approval_request_not_found')
+      }
       const { request, command, result } = guarded
       const ended = refusalOfEnded(ctx, request)
       if (ended !== null) return refuse(ended)

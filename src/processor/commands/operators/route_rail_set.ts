@@ -6,7 +6,8 @@
  *   production to no sandbox rail. A setting of a cluster is applied without this check, so that
  *   shards do not differ: where the file does not carry it the route is down.
  */
-import { toRfc3339, instant } from '../../../base/clock.js'
+import { instant, isMoment, toRfc3339 } from '../../../base/clock.js'
+import { named } from '../../../base/corrupt_row.js'
 import { ENVIRONMENTS } from '../../../base/ids.js'
 import { CORRIDOR_NAMES } from '../../../qr/corridor.js'
 import {
@@ -15,6 +16,7 @@ import {
   routeNamed,
   type RouteName,
 } from '../../../rails/rail_table.js'
+import type { Row } from '../../../store/tables.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { railOfRoute } from '../../changes/payment_rail.js'
@@ -88,11 +90,15 @@ function routeRailView(ctx: CommandContext, route: RouteName): object {
     route,
     rail: chosen?.rail ?? rail,
     state: stateOf(ctx, rail, route),
-    ...(chosen === undefined
-      ? {}
-      : { set_at: toRfc3339(instant(chosen.set_at)), actor: chosen.actor }),
+    ...(chosen === undefined ? {} : choiceView(chosen)),
   }
 }
+
+/** An impossible moment is replaced when the rail is set again. */
+const choiceView = ({ route, set_at: at, actor }: Row<'railRoutes'>): object => ({
+  ...(isMoment(at) ? { set_at: toRfc3339(instant(at)) } : named(`rail of ${route}`)),
+  actor,
+})
 
 function stateOf({ memory, rails }: CommandContext, rail: string | null, route: RouteName): string {
   if (rail === null) return 'not_carried'

@@ -3,15 +3,18 @@
  *
  * - A pause only restricts: one operator sets it, at once. A resume sends what has waited: it needs
  *   a second operator.
+ * - A pause with an impossible moment stays, and is named. Pausing again, or resuming, replaces it.
  * - A pause is a row, so it outlives restarts. A setting of a cluster is applied as it is.
  */
-import { instant, toRfc3339 } from '../../../base/clock.js'
+import { instant, isMoment, toRfc3339 } from '../../../base/clock.js'
+import { named } from '../../../base/corrupt_row.js'
 import type { Row } from '../../../store/tables.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { isPausable } from '../../changes/submission_pauses.js'
 import { answer, refuse, type Answer } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
+import { areMoments } from '../../cache/stored_moments.js'
 import type { SettingSource } from './rate_set.js'
 
 type Pause = Row<'submissionPauses'>
@@ -32,7 +35,7 @@ export function pauseSubmissions(
 
       // From here on it must succeed.
       const { name, reason } = actor
-      const at = ctx.memory.pauses.get(subject)?.paused_at ?? source?.setAt ?? ctx.now
+      const at = pausedAt(ctx, subject) ?? source?.setAt ?? ctx.now
       const pause: Pause = { subject, reason, actor: name, paused_at: at, resumed_at: null }
       ctx.memory.pauses.set(subject, pause)
       ctx.batch.stage('submissionPauses', subject, pause)
@@ -59,8 +62,9 @@ export function resumeSubmissions(
       // From here on it must succeed.
       const pause = ctx.memory.pauses.get(subject)
       const resumed: Pause = {
-        ...{ subject, reason: actor.reason, actor: actor.name, paused_at: ctx.now },
+        ...{ subject, reason: actor.reason, actor: actor.name },
         ...pause,
+        paused_at: pausedAt(ctx, subject) ?? ctx.now,
         resumed_at: source?.setAt ?? ctx.now,
       }
       ctx.memory.pauses.delete(subject)
@@ -95,10 +99,18 @@ export function listSubmissionPauses(): Command {
   }
 }
 
-const pauseView = ({ subject, reason, actor, paused_at, resumed_at }: Pause): object => ({
-  subject,
-  reason,
-  actor,
-  paused_at: toRfc3339(instant(paused_at)),
-  ...(resumed_at === null ? {} : { resumed_at: toRfc3339(instant(resumed_at)) }),
-})
+/** Undefined: it is not paused, or the moment is impossible. */
+function pausedAt({ memory }: CommandContext, subject: string): number | undefined {
+  const at = memory.pauses.get(subject)?.paused_at
+  return at !== undefined && isMoment(at) ? at : undefined
+}
+
+function pauseView({ subject, reason, actor, paused_at, resumed_at }: Pause): object {
+  const common = { subject, reason, actor }
+  if (!areMoments(paused_at, resumed_at)) return { ...common, ...named(`pause of ${subject}`) }
+  return {
+    ...common,
+    paused_at: toRfc3339(instant(paused_at)),
+    ...(resumed_at === null ? {} : { resumed_at: toRfc3339(instant(resumed_at)) }),
+  }
+}

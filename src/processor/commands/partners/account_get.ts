@@ -98,7 +98,9 @@ const routeView = ({ country, currency, fees, amountMin, amountMax }: Route): ob
 })
 
 const keysOf = ({ keys }: Memory, tenant: TenantId): readonly KeyEntry[] =>
-  [...keys.ofTenant(tenant)].sort((one, other) => other.createdAt - one.createdAt)
+  [...keys.ofTenant(tenant)]
+    .filter(({ isCorrupt }) => isCorrupt !== true)
+    .sort((one, other) => other.createdAt - one.createdAt)
 
 const keyView = (key: KeyEntry, now: Instant): object => ({
   key_id: key.id,

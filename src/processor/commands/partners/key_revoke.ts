@@ -4,6 +4,7 @@
  * - Revocation is final: neither a command nor a clock set back makes a revoked key valid again.
  */
 import { toRfc3339, type Instant } from '../../../base/clock.js'
+import { named } from '../../../base/corrupt_row.js'
 import type { KeyId, TenantId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'
 import { stageKey } from '../../changes/directory.js'
@@ -71,9 +72,10 @@ function statusOf(key: KeyEntry, now: Instant): 'active' | 'retiring' | 'revoked
 }
 
 function keyView(key: KeyEntry, now: Instant): object {
+  const common = { key_id: key.id, status: statusOf(key, now) }
+  if (key.isCorrupt) return { ...common, ...named(`signing key ${key.id}`) }
   return {
-    key_id: key.id,
-    status: statusOf(key, now),
+    ...common,
     created_at: toRfc3339(key.createdAt),
     ...(key.revokedAt === null ? {} : { revoked_at: toRfc3339(key.revokedAt) }),
   }

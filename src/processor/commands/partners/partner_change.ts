@@ -7,6 +7,7 @@
 import ipaddr from 'ipaddr.js'
 import { PARTNER_RATE_MAX } from '../../../base/constants.js'
 import { toRfc3339 } from '../../../base/clock.js'
+import { named } from '../../../base/corrupt_row.js'
 import type { PartnerId } from '../../../base/ids.js'
 import { isCorridor, type Corridor } from '../../../qr/corridor.js'
 import type { Command } from '../../cycle/command.js'
@@ -47,7 +48,8 @@ export function listPartners(): Command {
     name: 'list_partners',
     allowedInRecovery: true,
     needs: () => undefined,
-    decide: ({ memory }) => answer({ data: [...memory.partners.values()].map(partnerView) }),
+    decide: ({ memory }) =>
+      answer({ data: [...memory.partners.values()].sort(oldestFirst).map(partnerView) }),
   }
 }
 
@@ -86,7 +88,12 @@ function valuesOf(change: PartnerChange): string {
   return 'perSecond' in change ? String(change.perSecond) : ''
 }
 
+const oldestFirst = (one: PartnerEntry, other: PartnerEntry): number =>
+  one.createdAt - other.createdAt
+
 function partnerView(partner: PartnerEntry): object {
+  const { id, suspended } = partner
+  if (partner.isCorrupt) return { partner_id: id, suspended, ...named(`partner ${id}`) }
   return {
     partner_id: partner.id,
     suspended: partner.suspended,
