@@ -9,7 +9,7 @@ import { serveShard, type TestCluster } from '../support/served_shard.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createWorld } from '../support/world.js'
 
-const TOKEN = 'op_of_these_tests_only_0123456789'
+export const TOKEN = 'op_of_these_tests_only_0123456789'
 /** Shared by all tests of the file, as each call of `testdir` empties it. */
 export const all = tempFolder(t)
 export const BECAUSE = ['--reason', 'a test'] as const
