@@ -44,19 +44,21 @@ export const heldInProcessing = (d: Dialect): string => `CASE
   WHEN ${d.text('context', 'heldFor', 'approvedAt')} IS NULL
     THEN ${d.text('context', 'heldFor', 'orphan')} END`
 
+const orphanOf = (d: Dialect): string =>
+  `CASE WHEN ${d.isJson('context')} THEN ${d.text('context', 'orphan')} END`
+
 export const heldForStatement = (orphans: readonly string[]): Statement => ({
-  sql: (d) => `SELECT id, ${d.text('context', 'orphan')} AS orphan
+  sql: (d) => `SELECT id, ${orphanOf(d)} AS orphan
       FROM payouts ${d.indexedBy('payouts_held')}
-      WHERE state = 'created' AND ${d.text('context', 'orphan')} IN (${d.texts('?1')})
+      WHERE state = 'created' AND ${orphanOf(d)} IN (${d.texts('?1')})
     UNION ALL
     SELECT id, ${heldInProcessing(d)}
       FROM payouts ${d.indexedBy('payouts_under_way')}
       WHERE state = 'processing' AND ${heldInProcessing(d)} IN (${d.texts('?1')})
     UNION ALL
-    SELECT id, ${d.text('context', 'heldFor', 'orphan')}
+    SELECT id, ${heldInProcessing(d)}
       FROM intents ${d.indexedBy('intents_under_way')}
-      WHERE state = 'authorized' AND ${d.text('context', 'heldFor', 'approvedAt')} IS NULL
-        AND ${d.text('context', 'heldFor', 'orphan')} IN (${d.texts('?1')})`,
+      WHERE state = 'authorized' AND ${heldInProcessing(d)} IN (${d.texts('?1')})`,
   values: [JSON.stringify(orphans)],
 })
 

@@ -21,7 +21,7 @@ export interface RailMovement extends MovementPosition {
   readonly amount: bigint
   /** 1: belongs to a discrepancy that was undone. */
   readonly undone: 0 | 1
-  /** Null: of a payment from before rails had names. */
+  /** Null: of a payment from before rails had names. `corrupt`: of a corrupt payment. */
   readonly rail: string | null
 }
 
@@ -42,8 +42,13 @@ const movement = (d: Dialect): string => `e.at, e.posting,
   substr(e.account, ${d.position('e.account', ':')} + 1, 3) AS currency,
   CAST(e.amount AS TEXT) AS amount,
   CASE WHEN d.settlement = 'undo' THEN 1 ELSE 0 END AS undone,
-  coalesce(CASE WHEN d.reason = 'other_rail' THEN ${d.text('d.report', 'rail')} END,
-    ${d.text('p.context', 'rail')}, ${d.text('t.context', 'confirmation', 'rail')}) AS rail`
+  coalesce(CASE WHEN d.reason = 'other_rail' THEN ${railIn(d, 'd.report', 'rail')} END,
+    ${railIn(d, 'p.context', 'rail')}, ${railIn(d, 't.context', 'confirmation', 'rail')}) AS rail`
+
+/** `corrupt` when the JSON that names the rail is damaged. */
+const railIn = (d: Dialect, json: string, ...path: string[]): string =>
+  `CASE WHEN ${d.isJson(json)} THEN ${d.text(json, ...path)}
+    WHEN ${json} IS NOT NULL THEN 'corrupt' END`
 
 /** With the payment, which names its rail. */
 const WITH_PAYMENT = `LEFT JOIN discrepancies d ON d.id = e.entity

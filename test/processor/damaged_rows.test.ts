@@ -103,6 +103,8 @@ const WAYS = {
   truncated: (context: string) => context.slice(0, context.length / 2),
   'with the id of another row': (context: string) =>
     JSON.stringify({ ...(JSON.parse(context) as object), id: 'pi_other' }),
+  'with an impossible moment': (context: string) =>
+    context.replace(/"createdAt":\d+/, '"createdAt":1000000000000000000'),
   'not an object': () => '1',
   null: () => 'null',
 } as const

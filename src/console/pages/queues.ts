@@ -28,7 +28,7 @@ export const unknown: ConsolePage = {
       call: context.clients.operator.call('ListUnknownOutcomes', cursorOf(context)),
       caption: 'Instructions and recalls without a final outcome, oldest first',
       columns: ['Payment', number('Amount'), 'Since', 'Last inquiry', 'Next inquiry', ''],
-      row: unknownRow,
+      row: rowOrName(unknownRow),
       empty: 'Every instruction has its final answer.',
       path: '/unknown',
       command: 'outcomes unknown',

@@ -6,7 +6,7 @@ import { traceIdIn } from '../../base/traceparent.js'
 import { actorOf, CHANGE, deciderOf, evidenceOf } from '../cli/actor.js'
 import { formatWireAmount } from '../cli/amounts.js'
 import { choiceOf, type CliCommand, type Report } from '../cli/command.js'
-import { PAGE, page, pageLines } from '../cli/page.js'
+import { PAGE, page, pageLines, rowOrName } from '../cli/page.js'
 import { recordLines, type Fact } from '../cli/terminal.js'
 import { unlessArchived } from './archived.js'
 
@@ -90,7 +90,7 @@ export const outcomesUnknown: CliCommand = {
   options: PAGE,
   run: async ({ operator, flags, paint }) => {
     const list = await operator.call('ListUnknownOutcomes', page(flags.cursor))
-    const rows = list.data.map(rowOf)
+    const rows = list.data.map(rowOrName(rowOf))
     const late = list.data.filter(({ over_24h }) => over_24h).length
     const alarm = late === 0 ? [] : [paint('bad', `${late} of these for more than 24 hours.`)]
     const listing = { rows, rightAligned: [2], empty: 'There are no unknown outcomes.' }

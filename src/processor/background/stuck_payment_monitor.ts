@@ -6,12 +6,13 @@
  *
  * - Each is logged once per process; a restart logs those that are still unanswered.
  */
-import { MINUTE, plus, toRfc3339, type Clock } from '../../base/clock.js'
+import { MINUTE, plus, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import { ALARM_AFTER_MS } from '../../../actors/rail_inquiry.js'
 import type { Lists } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
 import type { UnknownKind } from '../../store/unknown_outcomes.js'
+import { momentText } from '../queries/readable.js'
 import { unansweredOf } from '../queries/unknown_outcome_list.js'
 
 export interface StuckPaymentMonitor {
@@ -88,5 +89,5 @@ const ALARM: Readonly<Record<UnknownKind, string>> = {
 }
 
 function factsOf(kind: UnknownKind, { id, tenant, context }: ActorRow): object {
-  return { entity_id: id, tenant, since: toRfc3339(unansweredOf(kind, context).since) }
+  return { entity_id: id, tenant, since: momentText(unansweredOf(kind, context).since) }
 }

@@ -9,6 +9,7 @@
  * - A corrupt snapshot affects only its own entity: a command that reads it throws before it
  *   changes anything.
  */
+import { isMoment } from '../../base/clock.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
 
 export interface Live<State extends string, Context> {
@@ -43,15 +44,25 @@ export function restored<State extends string, Context extends { id: string; ten
   }
 }
 
-/** Undefined when it is not JSON, or belongs to another entity. */
+/** Undefined when it is not JSON, belongs to another entity, or has an impossible moment. */
 function contextOf<Context extends { id: string; tenant: string }>(
   { id, tenant, context: json }: StoredActor,
   contextIn: (stored: unknown) => Context | null,
 ): Context | undefined {
   try {
     const context = contextIn(JSON.parse(json))
-    return context?.id === id && context.tenant === tenant ? context : undefined
+    if (context?.id !== id || context.tenant !== tenant) return undefined
+    return hasMoments(context) ? context : undefined
   } catch {
     return undefined
   }
 }
+
+/**
+ * Members with a name in `At` are moments. With an impossible one the view of a change would fail,
+ * when the change is made.
+ */
+const hasMoments = (context: object): boolean =>
+  Object.entries(context).every(
+    ([name, value]) => typeof value !== 'number' || !name.endsWith('At') || isMoment(value),
+  )

@@ -13,13 +13,15 @@ import { toWire } from '../../money/money.js'
 import type { EntryPosition, ListedEntry } from '../../store/ledger.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
+import { shapeOfViewed, viewed } from './readable.js'
 import type { Vault } from '../keys/vault.js'
 
 export function listBalanceTransactions(tenant: TenantId, request: PageRequest): Query {
   return {
     name: 'list_balance_transactions',
     queueKey: tenant,
-    run: async ({ lists, vault }) => {
+    run: async (ctx) => {
+      const { lists, vault } = ctx
       const page = pageOf(vault, `balance_transactions ${tenant}`, request)
       if (page === null) return INVALID_PAGE
       const first = page.after === null ? undefined : positionIn(page.after)
@@ -27,9 +29,10 @@ export function listBalanceTransactions(tenant: TenantId, request: PageRequest):
         ? { ...first, posting: await lists.postingOf(tenant, first.posting) }
         : ABOVE_ALL
       const rows = await lists.entries(tenant, below, page.limit + 1)
-      return answerPage(vault, page, rows, {
-        view: (row) => viewOf(row, vault),
-        positionOf,
+      const named = rows.map((row) => ({ ...row, id: balanceTransactionId(vault, row) }))
+      return answerPage(vault, page, viewed(named, ctx, viewOf), {
+        ...shapeOfViewed<Named>(),
+        positionOf: ({ row }) => positionOf(row),
       })
     },
   }
@@ -50,10 +53,14 @@ function positionIn(position: string): EntryPosition {
 export const balanceTransactionId = (vault: Vault, entry: Posted): string =>
   `btx_${vault.digest(`entry ${positionOf(entry)}`).slice(0, 22)}`
 
-function viewOf(row: ListedEntry, vault: Vault): object {
+interface Named extends ListedEntry {
+  readonly id: string
+}
+
+function viewOf(row: Named): object {
   const { currency, kind } = partsOf(row.account as AccountKey)
   return {
-    id: balanceTransactionId(vault, row),
+    id: row.id,
     currency,
     amount: toWire(row.amount),
     balance: toWire(row.balance),

@@ -1,7 +1,7 @@
 /** Webhook deliveries of an endpoint with their attempts, newest event first. */
 import type { AttemptRecord__Output as AttemptRecord } from '../../../protos/types/causeway/internal/v1/AttemptRecord.js'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/internal/v1/DeliveryRecord.js'
-import { instant, toRfc3339 } from '../../base/clock.js'
+import { instant, isMoment, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { mergePages, positionIn, positionOf } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
@@ -61,7 +61,7 @@ const deliveryView = (record: DeliveryRecord): object => ({
   ended_at: momentOrNull(record.ended_at),
   reason: record.reason === '' ? null : record.reason,
   request_id: record.request_id === '' ? null : record.request_id,
-  attempts: record.attempts.map(attemptView),
+  attempts: record.attempts.filter(({ at }) => isMoment(Number(at))).map(attemptView),
 })
 
 export const briefView = (record: DeliveryRecord): object => ({
@@ -82,4 +82,4 @@ const attemptView = (attempt: AttemptRecord): object => ({
 })
 
 const momentOrNull = (at: string): string | null =>
-  at === '0' ? null : toRfc3339(instant(Number(at)))
+  at !== '0' && isMoment(Number(at)) ? toRfc3339(instant(Number(at))) : null

@@ -3,7 +3,8 @@
  *
  * - Sequence numbers are gap-free and committed in order, so reading on from the last one misses
  *   none, also while new events arrive.
- * - Events are returned as delivered, from the stored text.
+ * - Events are returned as delivered, from the stored text. One whose text is damaged is left out,
+ *   and the next page goes on after it.
  * - A page of which earlier events are deleted names the last one of these: it begins after it.
  */
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/constants.js'
@@ -73,7 +74,7 @@ function eventQuery(
   return {
     name: 'list_events',
     queueKey: tenant,
-    run: async ({ lists }) => {
+    run: async ({ lists, reportCorrupt }) => {
       const limit = request.limit ?? LIST_LIMIT_DEFAULT
       const after = Number(request.after)
       const isValid = limit >= 1 && limit <= LIST_LIMIT_MAX && Number.isSafeInteger(after)
@@ -85,7 +86,21 @@ function eventQuery(
       const beginsAfter = edge !== undefined && edge > after ? edge : undefined
       const nextAfter = rows.at(-1)?.sequence ?? after
       const hasMore = rows.length < found.length
-      return answer(viewOf({ rows, nextAfter, hasMore, beginsAfter }))
+      const whole = rows.filter(({ sequence, body }) => {
+        const fault = jsonFault(body)
+        if (fault !== null) reportCorrupt(`event ${sequence} of ${tenant}`, fault)
+        return fault === null
+      })
+      return answer(viewOf({ rows: whole, nextAfter, hasMore, beginsAfter }))
     },
+  }
+}
+
+function jsonFault(body: string): unknown {
+  try {
+    JSON.parse(body)
+    return null
+  } catch (error) {
+    return error
   }
 }

@@ -13,7 +13,7 @@ import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/t
 import { intentContextIn, type IntentContext } from '../../../actors/intent/context.js'
 import { payoutContextIn, type PayoutContext } from '../../../actors/payout/context.js'
 import { LIST_LIMIT_MAX } from '../../base/constants.js'
-import { instant, MINUTE, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
+import { instant, MINUTE, SECOND, type Instant } from '../../base/clock.js'
 import { instantOf, isIdOf, PREFIX, tenantOf, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import type { Lists } from '../../store/lists.js'
@@ -25,6 +25,7 @@ import { answer, refuse } from '../cycle/answer.js'
 import { idempotencyRowKey } from '../keys/vault.js'
 import { mergePages } from './delivery_pages.js'
 import type { Query, QueryContext } from './query.js'
+import { marked, momentText } from './readable.js'
 import type { WebhookPools } from './webhook_pools.js'
 
 const TEXT_MAX = 256
@@ -248,8 +249,9 @@ async function describe(
   if (isIdOf('fxQuote', id)) return ofFxQuote(search, id)
   const endpoint = [...memory.endpoints.values()].find((known) => known.id === id)
   if (endpoint !== undefined) {
-    const { tenant, status, createdAt } = endpoint
-    return { ...BARE, id, kind: kindOf(id), tenant, state: status, at: createdAt }
+    const { tenant, status, createdAt, isCorrupt } = endpoint
+    const state = isCorrupt ? `${status}, corrupt` : status
+    return { ...BARE, id, kind: kindOf(id), tenant, state, at: createdAt }
   }
   const entry = await search.entry(id)
   if (entry !== undefined) {
@@ -346,12 +348,13 @@ async function deliveriesOf(
 function viewOf(entity: Entity, deliveries: readonly DeliveryRecord[]): object {
   const { id, kind, tenant, state, at, foundBy, requestId, failure, events, archive } = entity
   return {
-    ...{ id, kind, tenant, state, at: toRfc3339(at), found_by: foundBy },
+    ...{ id, kind, tenant, state: marked(state, at), at: momentText(at), found_by: foundBy },
     ...(requestId === null ? {} : { request_id: requestId }),
     ...(failure === null ? {} : { failure_code: failure }),
     ...(archive === undefined ? {} : { archive }),
     events: events.map((event) => ({
-      ...{ id: event.id, type: event.type, at: toRfc3339(event.at), cause: event.cause ?? '' },
+      ...{ id: event.id, type: marked(event.type, event.at), at: momentText(event.at) },
+      cause: event.cause ?? '',
       ...(event.requestId === null ? {} : { request_id: event.requestId }),
       deliveries: deliveries.filter((one) => one.event_id === event.id).map(deliveryOf),
     })),
@@ -363,7 +366,7 @@ const deliveryOf = ({ id, endpoint_id, state, attempts, reason }: DeliveryRecord
   reason: reason === '' ? (attempts.at(-1)?.reason ?? '') : reason,
   last_attempts: attempts.slice(-ATTEMPTS_MAX).map(({ at, reply, ...attempt }) => ({
     ...attempt,
-    at: toRfc3339(instant(Number(at))),
+    at: momentText(Number(at)),
     reply: cut(reply),
   })),
 })
@@ -371,7 +374,8 @@ const deliveryOf = ({ id, endpoint_id, state, attempts, reason }: DeliveryRecord
 /** No half of a surrogate pair at the end. */
 const cut = (reply: string): string => reply.slice(0, REPLY_MAX).replace(/[\ud800-\udbff]$/, '')
 
-const withTime = <T extends { readonly at: Instant }>(row: T): object => ({
+const withTime = (row: FoundActionRow): object => ({
   ...row,
-  at: toRfc3339(row.at),
+  action: marked(row.action, row.at),
+  at: momentText(row.at),
 })

@@ -1,4 +1,5 @@
 /** Views of stored rows; a corrupt row has none and does not fail the page. */
+import { instant, isMoment, toRfc3339 } from '../../base/clock.js'
 import { CorruptRow, named } from '../../base/corrupt_row.js'
 import type { QueryContext } from './query.js'
 
@@ -31,6 +32,13 @@ export const viewed = <R extends { readonly id: string }, View extends object>(
       return { row, view: null }
     }
   })
+
+/** Empty when the moment is impossible; what it is of is marked as corrupt (`marked`). */
+export const momentText = (at: number): string => (isMoment(at) ? toRfc3339(instant(at)) : '')
+
+/** `captured, corrupt` when the moment of the row is impossible. */
+export const marked = (text: string, at: number): string =>
+  isMoment(at) ? text : [text, 'corrupt'].filter((each) => each !== '').join(', ')
 
 /** The view of a row of an operators' list; a corrupt row is only named, as `action 17`. */
 export const viewOrName =

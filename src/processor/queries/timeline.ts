@@ -1,11 +1,13 @@
 /**
  * The history of an intent or a payout in time order, as operators see it.
  *
+ * - A row with an impossible moment is named, at the end: it does not hide the others.
  * - Account numbers, tokens and payloads are left out. The output is safe to paste anywhere.
  */
-import { instant, toRfc3339 } from '../../base/clock.js'
+import { instant, isMoment, toRfc3339 } from '../../base/clock.js'
 import { toWire } from '../../money/money.js'
 import type { EntityHistory } from '../../store/entity_history.js'
+import { momentText } from './readable.js'
 import type { TimelineStep } from './timeline_steps.js'
 
 interface TimelineItem {
@@ -38,7 +40,7 @@ export function timelineOf(history: EntityHistory, steps: readonly TimelineStep[
       return { at, kind: 'entry', text: `${plan}${about(entity)}: ${what}` }
     }),
     ...events.map(({ at, type, id, sequence, settledAt }): TimelineItem => {
-      const outcome = settledAt === null ? 'open' : `settled at ${toRfc3339(instant(settledAt))}`
+      const outcome = settledAt === null ? 'open' : `settled at ${momentText(settledAt)}`
       return { at, kind: 'event', text: `${type} ${id}, sequence ${sequence}, ${outcome}` }
     }),
     ...discrepancies.map(({ at, id, reason, settlement }): TimelineItem => ({
@@ -47,7 +49,12 @@ export function timelineOf(history: EntityHistory, steps: readonly TimelineStep[
       text: `${id}: ${reason}, ${settlement ?? 'open'}`,
     })),
   ]
-  return items
-    .sort((one, other) => one.at - other.at)
-    .map(({ at, ...item }) => ({ at: toRfc3339(instant(at)), ...item }))
+  return items.sort((one, other) => orderOf(one) - orderOf(other)).map(itemView)
 }
+
+const orderOf = ({ at }: TimelineItem): number => (isMoment(at) ? at : Number.MAX_SAFE_INTEGER)
+
+const itemView = ({ at, kind, text }: TimelineItem): object =>
+  isMoment(at)
+    ? { at: toRfc3339(instant(at)), kind, text }
+    : { at: '', kind, text: `${text}: corrupt row` }

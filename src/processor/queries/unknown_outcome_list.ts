@@ -12,6 +12,7 @@ import type { ActorRow } from '../../store/tables.js'
 import type { UnknownKind } from '../../store/unknown_outcomes.js'
 import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
+import { viewOrName } from './readable.js'
 
 const KINDS: readonly UnknownKind[] = ['intents', 'payouts', 'recalls']
 /** Prefix of a recall's position: its id alone looks like an intent's. */
@@ -26,13 +27,18 @@ export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
   return {
     name: 'list_unknown_outcomes',
     queueKey: 'internal',
-    run: async ({ lists, vault }) => {
+    run: async (ctx) => {
+      const { lists, vault } = ctx
       const page = pageOf(vault, 'unknown_outcomes', request)
       if (page === null) return INVALID_PAGE
       const by = plus(now, -UNKNOWN_AFTER_MS)
       const found = await rowsFrom(lists, positionIn(page.after ?? ''), by, page.limit + 1)
       return answerPage(vault, page, found, {
-        view: (each) => viewOf(each, now),
+        view: viewOrName(
+          ctx,
+          (each) => viewOf(each, now),
+          ({ row }) => row.id,
+        ),
         positionOf: ({ kind, row }) => (kind === 'recalls' ? `${RECALL}${row.id}` : row.id),
       })
     },

@@ -4,16 +4,16 @@ import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/t
 import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types/causeway/internal/v1/PoisonRecord.js'
 import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/operator/v1/RedriveRequest.js'
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/constants.js'
-import { instant, toRfc3339 } from '../../base/clock.js'
 import { positionIn } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Memory } from '../cache/memory.js'
 import { INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
+import { momentText } from './readable.js'
 import type { WebhookPools } from './webhook_pools.js'
 import { pageView } from './delivery_list.js'
 
-const moment = (at: string | number): string => toRfc3339(instant(Number(at)))
+const moment = (at: string | number): string => momentText(Number(at))
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
 
 export const webhookStatus = (pools: WebhookPools): Query => ({

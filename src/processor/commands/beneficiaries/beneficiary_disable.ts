@@ -2,6 +2,8 @@
  * Disables a beneficiary: new payouts to it are refused and held ones cannot be approved. Payouts
  * in progress keep their frozen copy. Disabling twice changes nothing.
  */
+import { isMoment } from '../../../base/clock.js'
+import { CorruptRow } from '../../../base/corrupt_row.js'
 import type { TenantId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
@@ -14,6 +16,7 @@ export function disableBeneficiary(tenant: TenantId, id: string): Command {
     decide: (ctx) => {
       const row = ctx.memory.beneficiaries.get(id)
       if (!row || row.tenant !== tenant) return refuse('beneficiary_not_found')
+      if (!isMoment(row.created_at)) throw new CorruptRow(id, 'its moment is impossible')
       if (row.status === 'disabled') return answer(beneficiaryView(row))
 
       // From here on it must succeed.

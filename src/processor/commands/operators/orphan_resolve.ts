@@ -6,6 +6,8 @@
  * - `dismissed`: it belongs to no payment of ours. Payments held for it stay held until a reviewer
  *   decides.
  */
+import { isMoment } from '../../../base/clock.js'
+import { CorruptRow } from '../../../base/corrupt_row.js'
 import { PREFIX, type TenantId } from '../../../base/ids.js'
 import type { Currency } from '../../../money/currency.js'
 import { money } from '../../../money/money.js'
@@ -56,6 +58,9 @@ export function resolveOrphan(
       const orphan = ctx.memory.orphans.get(instruction)
       if (orphan === undefined) return refuse('orphan_execution_not_found')
       if (orphan.status !== 'open') return refuse('orphan_execution_resolved')
+      if (!isMoment(orphan.executed_at)) {
+        throw new CorruptRow(instruction, 'its moment is impossible')
+      }
       if (isMatch && orphan.state !== 'executed') return refuse('orphan_execution_not_executed')
       const pay = paymentId === undefined ? null : paymentOf(ctx, paymentId)
       if (paymentId !== undefined && pay === null) {

@@ -7,6 +7,7 @@
  * - A discrepancy is settled once; only a kept one can be cleared later. Each settlement is logged
  *   with the operator, the reason and the evidence.
  */
+import { isMoment } from '../../../base/clock.js'
 import { CorruptRow } from '../../../base/corrupt_row.js'
 import type { ErrorCode } from '../../../base/errors.js'
 import type { TenantId } from '../../../base/ids.js'
@@ -53,6 +54,7 @@ export function resolveDiscrepancy(
       const row = ctx.memory.discrepancies.get(id)
       if (!row) return refuse('discrepancy_not_found')
       if (row.report === undefined) throw new CorruptRow(id, 'its report cannot be read')
+      if (!isMoment(row.at)) throw new CorruptRow(id, 'its moment is impossible')
       const isKept = row.settlement === 'keep' && settlement !== 'keep'
       if (row.settlement !== null && !isKept) return refuse('discrepancy_settled')
       const clearing = clearingOf(row, settlement)

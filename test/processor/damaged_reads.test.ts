@@ -1,0 +1,301 @@
+/**
+ * Every read of operators and internal services, by gRPC, while one row of each table is damaged:
+ * no call fails, and the healthy rows are in the answers.
+ */
+import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
+import t from 'tap'
+import {
+  callerEntry,
+  configuredCaller,
+  createCallers,
+  type ConfiguredCaller,
+} from '../../src/auth/callers.js'
+import { HOUR, MINUTE } from '../../src/base/clock.js'
+import { accepted } from '../../src/base/errors.js'
+import { bearer } from '../../src/grpc/bearer.js'
+import { listDeliveries } from '../../src/processor/queries/delivery_list.js'
+import { listDead } from '../../src/processor/queries/webhook_admin.js'
+import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
+import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
+import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
+import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { NO_FINDINGS, RELEASE } from '../support/statements.js'
+import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
+import { rawBooks } from '../support/books.js'
+import { aPayout } from '../support/requests.js'
+import { nameOf, PROCESSOR_RPCS } from '../support/rpcs.js'
+import { serveShard } from '../support/served_shard.js'
+import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { authorized, captured, intentAt, type Stage } from './intent_lifecycle.js'
+import { executed, OPERATOR, pay, payout, read } from './scenarios.js'
+
+/** Beyond all dates, on each store. */
+const BEYOND = '1000000000000000000'
+/** In front of a moment they move it beyond all dates. */
+const DIGITS = '100000'
+const tenant = { partner_id: 'demo', environment: 'sandbox' }
+const USER = 'maria'
+
+interface Pair {
+  readonly damaged: string
+  readonly healthy: string
+}
+
+interface Filled {
+  readonly payouts: Pair
+  readonly open: Pair
+  readonly held: Pair
+  readonly intents: Pair
+  readonly authorized: Pair
+  readonly beneficiaries: Pair
+}
+
+/** Two of each: the first one is damaged. */
+async function fill(world: World): Promise<Filled> {
+  const two = async (make: () => Promise<string>): Promise<Pair> => {
+    const damaged = await make()
+    world.clock.pass(1)
+    return { damaged, healthy: await make() }
+  }
+  const intent = async (stage: Stage): Promise<string> => {
+    world.clock.pass(2 * MINUTE) // the same code again is a duplicate
+    return (await intentAt(world, stage, { user: USER })).id
+  }
+  const { beneficiary } = aPayout()
+  const filled = {
+    payouts: await two(async () => {
+      const { id } = await pay(world)
+      await world.railReports(executed(id))
+      await world.railReports(executed(id, { transactionId: 'TX2' }))
+      return id
+    }),
+    open: await two(
+      async () => viewOf<{ id: string }>(await world.run(createPayout(DEMO, payout()))).id,
+    ),
+    held: await two(async () => (await pay(world, { reference: 'sandbox:review' })).id),
+    intents: await two(() => intent(captured)),
+    authorized: await two(() => intent(authorized)),
+    beneficiaries: await two(
+      async () =>
+        viewOf<{ id: string }>(await world.run(createBeneficiary(DEMO, beneficiary as never))).id,
+    ),
+  }
+  for (const kind of ['suspend', 'resume'] as const)
+    viewOf(await world.run(changePartner(OPERATOR, 'demo', { kind })))
+  viewOf(await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '7' })))
+  viewOf(await world.run(enterRecovery('a test')))
+  const lost = { instruction_id: 'lost', amount: '7', currency: 'VND', transaction_id: 'TX9' }
+  const at = { executed_at: String(world.clock.now()), purpose: 'payout', state: '' }
+  viewOf(await world.run(addOrphans(OPERATOR, [{ ...lost, ...at }])))
+  viewOf(await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS)))
+  return filled
+}
+
+type Damage = (filled: Filled) => readonly string[]
+
+const contextOf = (id: string, column: string): string =>
+  `UPDATE ${id.startsWith('pi_') ? 'intents' : 'payouts'} SET ${column} WHERE id = '${id}'`
+
+const DAMAGES: Readonly<Record<string, Damage>> = {
+  'an impossible moment': ({ payouts, intents, beneficiaries }) => [
+    `UPDATE beneficiaries SET created_at = ${BEYOND} WHERE id = '${beneficiaries.damaged}'`,
+    ...[payouts.damaged, intents.damaged].flatMap((id) => [
+      `UPDATE events SET created_at = ${BEYOND} WHERE entity = '${id}'`,
+      `UPDATE ledger_entries SET at = ${BEYOND} WHERE entity = '${id}'`,
+    ]),
+    `UPDATE discrepancies SET at = ${BEYOND} WHERE entity = '${payouts.damaged}'`,
+    `UPDATE operator_log SET at = ${BEYOND} WHERE action = 'partner_suspend'`,
+  ],
+  'an impossible moment in a context': ({ payouts, open, held, intents, authorized }) =>
+    [payouts, open, held, intents, authorized]
+      .map(({ damaged }) => damaged)
+      .map((id) =>
+        contextOf(
+          id,
+          `context = replace(replace(CAST(context AS TEXT),
+            '"createdAt":', '"createdAt":${DIGITS}'),
+          '"handedOverAt":', '"handedOverAt":-${DIGITS}')`,
+        ),
+      ),
+  'a context that is no JSON': ({ payouts, open, held, intents, authorized }) => [
+    ...[payouts, open, held, intents, authorized]
+      .map(({ damaged }) => damaged)
+      .map((id) => contextOf(id, "context = '{'")),
+    `UPDATE events SET body = '{' WHERE entity = '${payouts.damaged}'`,
+    `UPDATE discrepancies SET report = '{' WHERE entity = '${payouts.damaged}'`,
+  ],
+  'an amount that is no number': ({ payouts, open, held, intents, authorized }) => [
+    ...[payouts.damaged, open.damaged, held.damaged].map((id) =>
+      contextOf(
+        id,
+        `context = replace(CAST(context AS TEXT), '"recipientAmount":"', '"recipientAmount":"x')`,
+      ),
+    ),
+    ...[intents.damaged, authorized.damaged].map((id) =>
+      contextOf(
+        id,
+        `context = replace(CAST(context AS TEXT), '"localMinor":"', '"localMinor":"x')`,
+      ),
+    ),
+  ],
+}
+
+const OPERATORS: readonly ConfiguredCaller[] = [
+  configuredCaller(callerEntry('operator', 'ann', 'token-of-ann')),
+  configuredCaller(callerEntry('service', 'ledger', 'token-of-ledger')),
+]
+
+interface Call {
+  readonly rpc: string
+  readonly request?: object
+  /** Text that the answer has. */
+  readonly has?: readonly string[]
+}
+
+/** Partners' operations as internal services call them, and those of operators. */
+const callsOf = ({
+  payouts,
+  open,
+  held,
+  intents,
+  authorized,
+  beneficiaries,
+}: Filled): readonly Call[] => [
+  { rpc: 'PaymentIntents/List', request: { tenant, list: {} }, has: [intents.healthy] },
+  {
+    rpc: 'PaymentIntents/ListByUser',
+    request: { tenant, partner_user_id: USER },
+    has: [intents.healthy],
+  },
+  { rpc: 'PaymentIntents/Get', request: { tenant, intent_id: intents.healthy } },
+  {
+    rpc: 'Payouts/List',
+    request: { tenant, list: {} },
+    has: [payouts.healthy, open.healthy],
+  },
+  { rpc: 'Payouts/Get', request: { tenant, payout_id: payouts.healthy } },
+  { rpc: 'Payouts/Balances', request: { tenant } },
+  {
+    rpc: 'Beneficiaries/List',
+    request: { tenant, list: {} },
+    has: [beneficiaries.healthy],
+  },
+  {
+    rpc: 'Funding/ListBalanceTransactions',
+    request: { tenant, list: {} },
+    has: [payouts.healthy, intents.healthy],
+  },
+  {
+    rpc: 'Events/List',
+    request: { tenant, list: { after: '0', limit: 100 } },
+    has: [payouts.healthy, intents.healthy],
+  },
+  { rpc: 'WebhookEndpoints/List', request: { tenant } },
+  { rpc: 'Accounts/Get', request: { tenant } },
+  { rpc: 'Operator/ListRates' },
+  { rpc: 'Operator/ListRoutes' },
+  { rpc: 'Operator/TrialBalance' },
+  { rpc: 'Operator/ListHeldPayouts', request: { with_payees: true }, has: [held.healthy] },
+  { rpc: 'Operator/ListUnknownOutcomes', has: [open.healthy, authorized.healthy] },
+  { rpc: 'Operator/ListDiscrepancies', has: [payouts.healthy] },
+  ...[payouts, open].flatMap(({ damaged, healthy }) => [
+    { rpc: 'Operator/ShowPayout', request: { payout_id: damaged }, has: [damaged] },
+    { rpc: 'Operator/ShowPayout', request: { payout_id: healthy }, has: [healthy] },
+    { rpc: 'Operator/ShowPayee', request: { payment_id: damaged } },
+    { rpc: 'Operator/ShowPayee', request: { payment_id: healthy } },
+  ]),
+  { rpc: 'Operator/ShowIntent', request: { intent_id: intents.damaged }, has: [intents.damaged] },
+  { rpc: 'Operator/ShowIntent', request: { intent_id: intents.healthy }, has: [intents.healthy] },
+  ...[payouts, open, held, intents, authorized, beneficiaries].flatMap(({ damaged, healthy }) => [
+    { rpc: 'Operator/Find', request: { text: damaged }, has: [damaged] },
+    { rpc: 'Operator/Find', request: { text: healthy }, has: [healthy] },
+  ]),
+  { rpc: 'Operator/Find', request: { text: USER }, has: [intents.healthy] },
+  { rpc: 'PartnerAdmin/List', has: ['demo'] },
+  { rpc: 'PartnerAdmin/ListKeys', request: { tenant } },
+  { rpc: 'PartnerAdmin/ListActions', has: ['partner_resume'] },
+  { rpc: 'PartnerAdmin/ListErasures' },
+  { rpc: 'PartnerAdmin/ShowUsage', request: { tenant } },
+  { rpc: 'Approvals/List' },
+  { rpc: 'Callers/List' },
+  { rpc: 'Recovery/ListOrphans', has: ['lost'] },
+  { rpc: 'Recovery/ListHeldIntents' },
+  {
+    rpc: 'Reconciliation/MovementsOf',
+    request: { instruction_ids: [payouts.damaged, payouts.healthy] },
+    has: [payouts.healthy],
+  },
+]
+
+const RPCS = new Map(PROCESSOR_RPCS.map((rpc) => [nameOf(rpc), rpc]))
+const OF_SERVICES =
+  /^(PaymentIntents|Payouts|Beneficiaries|Funding|WebhookEndpoints|Events|Accounts)\//
+
+/** @returns the JSON of the answer. @throws ServiceError */
+function answered(client: Client, { rpc, request = {} }: Call): Promise<string> {
+  const { path, requestSerialize, responseDeserialize } = RPCS.get(rpc)!
+  const metadata = bearer(OF_SERVICES.test(rpc) ? 'token-of-ledger' : 'token-of-ann')
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      ...([path, requestSerialize, responseDeserialize] as const),
+      request,
+      metadata,
+      (error, answer) => (error === null ? resolve(JSON.stringify(answer)) : reject(error)),
+    )
+  })
+}
+
+for (const [what, damagesOf] of Object.entries(DAMAGES)) {
+  t.test(what, async (t) => {
+    const world = await createWorld(t)
+    const filled = await fill(world)
+    world.clock.pass(25 * HOUR)
+    const books = await rawBooks(world.folder)
+    for (const damage of damagesOf(filled)) await books.run(damage)
+    await books.close()
+    await world.rebuild()
+    const callers = createCallers(OPERATORS, world.clock)
+    const served = { world, shard: 'books', shards: ['books'], callers }
+    const { address } = await serveShard(t, served)
+    const client = new Client(address, credentials.createInsecure())
+    t.teardown(() => client.close())
+    for (const call of callsOf(filled)) {
+      const name = `${call.rpc} ${JSON.stringify(call.request ?? {})}`
+      const text = await answered(client, call).catch(({ code, details }: ServiceError) => {
+        t.fail(`${name}: ${status[code]} ${details}`)
+        return null
+      })
+      for (const healthy of call.has ?? []) {
+        if (text !== null) t.ok(text.includes(healthy), `${name} has ${healthy}`)
+      }
+    }
+    t.ok((await world.run(createPayout(DEMO, payout({ idempotency_key: 'after' })))).ok)
+  })
+}
+
+/** Of a webhook pool. */
+const recordOf = (id: string, at: string): object => ({
+  ...{ id, tenant: DEMO, event_id: `evt_${id}`, event_type: 'payout.completed' },
+  ...{ endpoint_id: 'we_1', state: 'dead', reason: '', request_id: '', due_at: at, ended_at: at },
+  attempts: [{ number: 1, at, status: 500, reason: '', latency_ms: 3, reply: '' }],
+})
+
+t.test('deliveries with impossible moments', async (t) => {
+  const world = await createWorld(t)
+  const deliveries = [recordOf('damaged', BEYOND), recordOf('healthy', '1000')]
+  const pools = {
+    missingPools: [],
+    requestAll: () => Promise.resolve(accepted([{ deliveries, more: false }])),
+  } as unknown as WebhookPools
+  for (const list of [listDeliveries(pools, DEMO, { endpoint_id: 'we_1' }), listDead(pools, {})]) {
+    const { data } = viewOf<{ data: object[] }>(await read(world, list))
+    const healthy = { id: 'healthy', ended_at: '1970-01-01T00:00:01.000Z' }
+    t.match(data.sort(byId), [{ id: 'damaged' }, healthy], list.name)
+  }
+})
+
+const byId = (one: object, other: object): number =>
+  JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
