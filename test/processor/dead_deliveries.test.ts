@@ -10,6 +10,7 @@ import {
 } from '../../src/processor/commands/webhook_endpoints/pool_report.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
+import { eventually } from '../support/eventually.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 
 const EVENT = 'evt_1' as EventId
@@ -49,6 +50,20 @@ t.test('reports of pools are refused for a while after a partner has left', asyn
   t.match(await shown(world), [{ id, dead_deliveries: null }])
   world.clock.pass(LEFT_WITHIN_MS)
   t.match(await recorded(), { ok: true })
+  t.match(await shown(world), [{ id, dead_deliveries: 2 }])
+})
+
+t.test('a report with an impossible moment is announced, and the processor goes on', async (t) => {
+  const stops: string[] = []
+  const world = await createWorld(t, { onStop: (reason) => stops.push(reason) })
+  const id = await created(world)
+  const recorded = world.run(recordDeadDeliveries(1, report(id, 2, 1e18)))
+  await eventually(
+    'it is recorded, or the processor stops',
+    () => stops.length > 0 || world.events.length > 0,
+  )
+  t.same(stops, [])
+  t.ok((await recorded).ok)
   t.match(await shown(world), [{ id, dead_deliveries: 2 }])
 })
 

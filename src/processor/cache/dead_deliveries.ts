@@ -5,10 +5,11 @@
  * (webhook_endpoints/dead_deliveries_record).
  *
  * - In memory only: each pool reports after it connects, and its report replaces the last one.
- * - The numbers of several pools are added up.
+ * - The numbers of several pools are added up. An impossible moment is 0.
  */
 import type { Instant } from '../../base/clock.js'
 import type { EndpointId, EventId } from '../../base/ids.js'
+import { storedMoment } from './stored_moments.js'
 
 export interface DeadDeliveries {
   readonly count: number
@@ -36,7 +37,9 @@ export interface DeadDeliveryTable {
 export function createDeadDeliveryTable(): DeadDeliveryTable {
   const pools = new Map<number, PoolReport>()
   return {
-    record: (pool, report) => void pools.set(pool, report),
+    record: (pool, report) => {
+      pools.set(pool, new Map([...report].map(([id, dead]) => [id, withMoments(dead)])))
+    },
     of: (id) => {
       if (pools.size === 0) return undefined
       const found = [...pools.values()].flatMap((report) => report.get(id) ?? [])
@@ -44,6 +47,13 @@ export function createDeadDeliveryTable(): DeadDeliveryTable {
     },
   }
 }
+
+/** A row of a pool can be damaged. */
+const withMoments = (dead: DeadDeliveries): DeadDeliveries => ({
+  ...dead,
+  newestAt: storedMoment(dead.newestAt),
+  alerting: dead.alerting && { ...dead.alerting, newestAt: storedMoment(dead.alerting.newestAt) },
+})
 
 const sum = (one: DeadDeliveries, other: DeadDeliveries): DeadDeliveries => ({
   count: one.count + other.count,
