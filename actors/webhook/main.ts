@@ -14,6 +14,7 @@ import { CHANNEL } from '../../src/grpc/channel.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import { contracts } from '../../src/grpc/contracts.js'
+import { createRenewedClient } from '../../src/grpc/renewed_client.js'
 import { dataFile } from '../../src/base/settings.js'
 import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { openOwnProcess } from '../../src/metrics/own_process.js'
@@ -29,7 +30,7 @@ import { createEventConsumer } from './intake/event_consumer.js'
 import { startRetention } from './store/retention.js'
 import { createAttemptMeter, registerMetrics } from './metrics.js'
 import { createDeadDeliveryReporter } from './intake/dead_delivery_reporter.js'
-import { createDeliveryOutcomeReporter } from './intake/delivery_outcome_reporter.js'
+import { createEventOutcomeReporter } from './intake/event_outcome_reporter.js'
 import { createDeadLetterLog } from './dead_letter_log.js'
 import { createPool } from './pool.js'
 import { createRedriver } from './control/redrive.js'
@@ -81,9 +82,10 @@ const clientOfEndpoint = (id: EndpointId): EventOutcomesClient | undefined => {
   const endpoint = endpoints.get(id)
   return endpoint && recorderOf(endpoint.tenant)
 }
-const outcomes = createDeliveryOutcomeReporter({
+const outcomes = createEventOutcomeReporter({
   clientOf: recorderOf,
   clientOfEndpoint,
+  isEnabled: (id) => endpoints.get(id)?.status === 'enabled',
   token,
   store,
   failed: poolFailed,
@@ -95,7 +97,7 @@ const deadDeliveries = createDeadDeliveryReporter({
   clients: () =>
     [...processors.values()]
       .filter(({ subscription }) => subscription.isComplete())
-      .map(({ recorder }) => recorder),
+      .map(({ recorder }) => recorder()),
   clientOfEndpoint,
   token,
   adminQueries,
@@ -135,7 +137,7 @@ outcomes.schedule()
 const bus = connectBus({ ...busServer(settings), consumes: true, clock, log })
 const claims = createEventClaims({
   pool: settings.WEBHOOK_POOL_NUMBER,
-  clientOf: (tenant) => processorOf(tenant)?.controlClient,
+  clientOf: (tenant) => processorOf(tenant)?.controlClient(),
   isAllSynced: endpoints.isAllSynced,
   ...{ token, store, clock },
   pause: systemPause,
@@ -231,9 +233,9 @@ own.stopsBy(async () => {
 
 interface Processor {
   readonly subscription: Subscription
-  readonly recorder: EventOutcomesClient
+  readonly recorder: () => EventOutcomesClient
   readonly control: ControlStream
-  readonly controlClient: WebhookControlClient
+  readonly controlClient: () => WebhookControlClient
   readonly clients: readonly { close(): void }[]
 }
 
@@ -256,13 +258,19 @@ function connectTo(found: readonly string[]): void {
 function connectProcessor(address: string): Processor {
   const channel = tls.channelCredentials(address)
   const options = { ...CHANNEL, ...tls.channelOptions(address) }
-  const directory = new Directory(address, channel, options)
-  const recorder = new EventOutcomes(address, channel, options)
-  const client = new WebhookControl(address, channel, options)
-  const subscription = endpoints.add(directory)
+  const directory = createRenewedClient(
+    (given) => new Directory(address, channel, { ...options, ...given }),
+  )
+  const recorder = createRenewedClient(
+    (given) => new EventOutcomes(address, channel, { ...options, ...given }),
+  )
+  const control = createRenewedClient(
+    (given) => new WebhookControl(address, channel, { ...options, ...given }),
+  )
+  const subscription = endpoints.add(directory.current)
   subscription.complete.then(() => outcomes.schedule()).catch(poolFailed)
-  const control = openControlStream({
-    client,
+  const controlStream = openControlStream({
+    client: control.current,
     token,
     handle: handleControl,
     pool: settings.WEBHOOK_POOL_NUMBER,
@@ -274,8 +282,9 @@ function connectProcessor(address: string): Processor {
     log,
   })
   return {
-    ...{ subscription, recorder, control, controlClient: client },
-    clients: [directory, recorder, client],
+    ...{ subscription, control: controlStream },
+    ...{ recorder: recorder.current, controlClient: control.current },
+    clients: [directory, recorder, control],
   }
 }
 
@@ -285,7 +294,7 @@ function processorOf(tenant: TenantId): Processor | undefined {
 }
 
 function recorderOf(tenant: TenantId): EventOutcomesClient | undefined {
-  return processorOf(tenant)?.recorder
+  return processorOf(tenant)?.recorder()
 }
 
 async function openStore(): Promise<PostgresPool> {

@@ -33,8 +33,9 @@ import type { DeadLetterLog } from './dead_letter_log.js'
 import { CLOSED, isOpen, PROBE_EVERY_MS, PROBE_NEW_EVERY_MS } from './endpoint/circuit_breaker.js'
 import type { Endpoint } from './endpoint/endpoint.js'
 import {
+  clearFailing,
   recordOutcome,
-  recover,
+  UNCHANGED,
   type DisableReason,
   type ProbePauses,
 } from './endpoint/endpoint_health.js'
@@ -240,15 +241,17 @@ export function createPool(options: PoolOptions): WebhookPool {
 
     const now = clock.now()
     const late = now - request.startedAt > FAST_WITHIN_MS
-    const healthChange = recordOutcome(queue, { ...result.outcome, late }, now, probes)
+    const healthChange = queue.running
+      ? recordOutcome(queue, { ...result.outcome, late }, now, probes)
+      : UNCHANGED
     if (healthChange.disable !== null) requestDisable(queue, healthChange.disable)
     if (isOpen(queue.breaker)) waitingInMemory -= unload(queue)
     offer(queue)
     startAll()
 
-    const { failing, recovered } = healthChange
+    const { failing, noLongerFailing } = healthChange
     const { delivery, attempt } = result
-    await store.commit({ deliveries: [delivery], attempts: [attempt], failing, recovered })
+    await store.commit({ deliveries: [delivery], attempts: [attempt], failing, noLongerFailing })
     crashPoint('delivery.recorded')
     release(queue, delivery.id)
     dueOnDisk(queue, delivery.context.dueAt)
@@ -349,8 +352,8 @@ export function createPool(options: PoolOptions): WebhookPool {
     waitingInMemory -= unload(queue)
     // When it is enabled again it starts as a new endpoint.
     resetHealth(queue)
-    const recovered = recover(queue)
-    if (recovered.length > 0) store.commit({ recovered }).catch(failed)
+    const noLongerFailing = clearFailing(queue)
+    if (noLongerFailing.length > 0) store.commit({ noLongerFailing }).catch(failed)
     if (endpoint.status === 'deleted') track(abandonAll(queue))
   }
 

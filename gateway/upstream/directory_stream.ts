@@ -4,6 +4,7 @@
 import type { Metadata } from '@grpc/grpc-js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { createRetry } from '../../src/base/retry.js'
+import { createRenewedClient } from '../../src/grpc/renewed_client.js'
 import type { GrpcTls } from '../../src/grpc/tls.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import type { PartnerUpdate__Output } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
@@ -32,16 +33,18 @@ export function openDirectoryStream(
 ): DirectoryStream {
   const { Directory } = contracts<ProtoGrpcType>('causeway/internal/v1/directory.proto').causeway
     .internal.v1
-  const client = new Directory(address, tls.channelCredentials(address), {
-    ...CHANNEL_OPTIONS,
-    ...tls.channelOptions(address),
-  })
+  const client = createRenewedClient(
+    (given) =>
+      new Directory(address, tls.channelCredentials(address), {
+        ...{ ...CHANNEL_OPTIONS, ...tls.channelOptions(address), ...given },
+      }),
+  )
   const retry = createRetry(REOPEN)
   let closed = false
 
   const subscribe = (): void => {
     listener.opened()
-    const stream = client.WatchPartners({}, metadata)
+    const stream = client.current().WatchPartners({}, metadata)
     stream.on('data', (update: PartnerUpdate__Output) => {
       if (!closed) listener.updated(update)
     })

@@ -31,6 +31,7 @@ import {
   STREAM_BATCH_MAX_BYTES,
 } from '../../src/base/constants.js'
 import { SECOND, type Clock } from '../../src/base/clock.js'
+import { createRenewedClient } from '../../src/grpc/renewed_client.js'
 import { CLEARTEXT, type GrpcTls } from '../../src/grpc/tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
@@ -95,10 +96,12 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   const { marks = createProgressMarks() } = options
   const { CommandStream } = contracts<ProtoGrpcType>('causeway/internal/v1/command_stream.proto')
     .causeway.internal.v1
-  const client = new CommandStream(address, tls.channelCredentials(address), {
-    ...CHANNEL_OPTIONS,
-    ...tls.channelOptions(address),
-  })
+  const client = createRenewedClient(
+    (given) =>
+      new CommandStream(address, tls.channelCredentials(address), {
+        ...{ ...CHANNEL_OPTIONS, ...tls.channelOptions(address), ...given },
+      }),
+  )
   const inFlight = createTickets<PendingCommand>(IN_FLIGHT_MAX)
   let stream: CommandStream | undefined
   /** The processor drains it: nothing more is sent. */
@@ -178,10 +181,10 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   }
 
   const connect = (): void => {
-    client.waitForReady(clock.now() + CONNECT_WITHIN_MS, (error) => {
+    client.current().waitForReady(clock.now() + CONNECT_WITHIN_MS, (error) => {
       if (closed) return
       if (error) return connect()
-      const opening: CommandStream = client.Open(options.metadata)
+      const opening: CommandStream = client.current().Open(options.metadata)
       opening.on('data', applyReplies)
       // A stream always ends with a status. The same end also comes as an `error`, which throws
       // without a listener.

@@ -124,11 +124,15 @@ export function createProcessors(options: ProcessorsOptions): Processors {
     if (owner === undefined || (!owner.open && intervals.has(partnerOf(command))))
       return hold(command, pending, bodyBytes)
     if (!owner.open) pending.suspended?.()
+    const budgetMs = command.budget_ms ?? 0
+    const sentAt = clock.now()
     const sent: PendingCommand = {
       startedAt: pending.startedAt,
       settle: (code, ...reply) => {
-        if (code === 'not_here') resubmit(owner, command, pending, bodyBytes)
-        else pending.settle(code, ...reply)
+        if (code !== 'not_here') return pending.settle(code, ...reply)
+        command.budget_ms = budgetMs - (clock.now() - sentAt)
+        if (command.budget_ms > 0) resubmit(owner, command, pending, bodyBytes)
+        else pending.settle('timeout', '', false)
       },
       suspended: () => pending.suspended?.(),
     }

@@ -24,6 +24,7 @@ import { SECOND } from '../base/clock.js'
 import { bearer } from '../grpc/bearer.js'
 import { crashPoint } from '../base/crash_point.js'
 import { CHANNEL } from '../grpc/channel.js'
+import { createRenewedClient } from '../grpc/renewed_client.js'
 import { CLEARTEXT, type GrpcTls } from '../grpc/tls.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../grpc/contracts.js'
@@ -101,10 +102,12 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   const { describedWithinMs = DESCRIBED_WITHIN_MS } = connection
   const { reportedWithinMs = REPORTED_WITHIN_MS } = connection
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
-  const stub: RailClient = new service(address, tls.channelCredentials(address), {
-    ...CHANNEL,
-    ...tls.channelOptions(address),
-  })
+  const client = createRenewedClient<RailClient>(
+    (given) =>
+      new service(address, tls.channelCredentials(address), {
+        ...{ ...CHANNEL, ...tls.channelOptions(address), ...given },
+      }),
+  )
   const metadata = bearer(token)
   if (shard !== '') metadata.set(SHARD_METADATA, shard)
 
@@ -139,7 +142,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   }
 
   function connect(): void {
-    const call = stub.Describe({}, metadata, (fault, answer) => {
+    const call = client.current().Describe({}, metadata, (fault, answer) => {
       clearTimeout(timer)
       if (closed) return
       if (fault !== null || answer === undefined) {
@@ -172,7 +175,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   function summarize({ from, to }: MovementPeriod): Promise<SummaryAnswer> {
     const period = { from: String(from), to: String(to) }
     return new Promise((resolve) => {
-      const call = stub.Summarize(period, metadata, (fault, answer) => {
+      const call = client.current().Summarize(period, metadata, (fault, answer) => {
         clearTimeout(timer)
         const summary = answer && readSummary(answer)
         if (summary !== undefined) return resolve({ kind: 'summary', summary })
@@ -191,7 +194,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   }
 
   function open(): void {
-    const stream: Link['stream'] = stub.Link(metadata)
+    const stream: Link['stream'] = client.current().Link(metadata)
     const pack = (railInstructions: readonly RailInstruction[]): OrderBatch => ({
       orders: railInstructions.map((each) => writeRailInstruction(each, shard)),
     })
@@ -271,7 +274,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     link = undefined
     last?.railInstructions.close()
     last?.stream.cancel()
-    stub.close()
+    client.close()
     return Promise.resolve()
   }
 }

@@ -7,7 +7,7 @@ import type { PendingCommand } from '../../gateway/upstream/pending_command.js'
 import { createProcessorClient } from '../../gateway/upstream/processor_client.js'
 import { openDirectoryStream } from '../../gateway/upstream/directory_stream.js'
 import { createProcessors, type Processors } from '../../gateway/upstream/processors.js'
-import { systemClock } from '../../src/base/clock.js'
+import { plus, systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { createLog } from '../../src/base/log.js'
 import { readSettings } from '../../src/base/settings_reader.js'
@@ -52,9 +52,10 @@ async function connectTo(
   t: Test,
   stubs: readonly ProcessorStub[],
   holdWithinMs = LONG_MS,
+  clock = systemClock,
 ): Promise<Processors> {
   const processors = createProcessors({
-    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log, holdWithinMs },
+    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock, log, holdWithinMs },
   })
   t.teardown(() => processors.close())
   processors.setAddresses(stubs.map(({ address }) => address))
@@ -270,6 +271,32 @@ t.test('a command answered not_here is sent once more, to the next owner', async
   two.publish(announcing('books_1', 2, 'acme'))
   t.equal(await answered(caller), 'accepted')
   t.same([tenantsOf(one), tenantsOf(two)], [['acme_sandbox'], ['acme_sandbox']])
+})
+
+t.test('a command answered not_here is sent with what is left of its time', async (t) => {
+  let spentMs = 0
+  const clock = { now: () => plus(systemClock.now(), spentMs) }
+  const refuse = refuseWith('not_here')
+  const late: Script = (command) => ((spentMs += 40_000), refuse(command))
+  const one = await startStub(t, announcing('books_1', 1, 'acme'), late)
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  const processors = await connectTo(t, [one, two], LONG_MS, clock)
+  const inTime = send(processors, 'acme')
+  await eventually('it is held', () => processors.client.inFlight === 1 && one.commands.length > 0)
+  two.publish(announcing('books_1', 2, 'acme'))
+  t.equal(await answered(inTime), 'accepted')
+  const [sent] = two.commands
+  t.ok(sent && sent.budget_ms > 0 && sent.budget_ms <= 20_000, `${sent?.budget_ms} ms are left`)
+})
+
+t.test('a command answered not_here after its time fails', async (t) => {
+  let spentMs = 0
+  const clock = { now: () => plus(systemClock.now(), spentMs) }
+  const refuse = refuseWith('not_here')
+  const late: Script = (command) => ((spentMs += 60_000), refuse(command))
+  const one = await startStub(t, announcing('books_1', 1, 'acme'), late)
+  const processors = await connectTo(t, [one], LONG_MS, clock)
+  t.equal(await answered(send(processors, 'acme')), 'timeout')
 })
 
 t.test('without a next owner a command answered not_here fails', async (t) => {

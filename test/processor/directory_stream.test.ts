@@ -105,13 +105,13 @@ async function serve(
   return { memory, directory, address, stop: () => server.forceShutdown() }
 }
 
-function clientOf(t: Test, address: string): DirectoryClient {
+function clientOf(t: Test, address: string): () => DirectoryClient {
   const { Directory } = contracts<ProtoGrpcType>().causeway.internal.v1
   const client = new Directory(address, credentials.createInsecure(), {
     'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   })
   t.teardown(() => client.close())
-  return client
+  return () => client
 }
 
 t.test('a pool receives thousands of endpoints and the changes during the transfer', async (t) => {
@@ -247,7 +247,7 @@ t.test('a pool pauses the tenants of a processor in recovery mode only', async (
 t.test('a deleted endpoint is sent with its id and status only', async (t) => {
   const { memory, address } = await serve(t)
   memory.endpoints.set(endpointId(1), anEndpoint(1, { status: 'deleted' }))
-  const stream = clientOf(t, address).WatchEndpoints({}, bearer(TOKEN))
+  const stream = clientOf(t, address)().WatchEndpoints({}, bearer(TOKEN))
   stream.on('error', () => undefined)
   const update = await new Promise((resolve) => stream.on('data', resolve))
   stream.cancel()
@@ -276,7 +276,7 @@ t.test('a gateway receives more partners than fit one message', async (t) => {
 /** The updates that a newly connected gateway receives. */
 function watchPartners(t: Test, address: string): PartnerUpdate[] {
   const updates: PartnerUpdate[] = []
-  const stream = clientOf(t, address).WatchPartners({}, bearer(TOKEN))
+  const stream = clientOf(t, address)().WatchPartners({}, bearer(TOKEN))
   stream.on('data', (update: PartnerUpdate) => updates.push(update))
   stream.on('error', () => undefined)
   return updates
@@ -408,7 +408,7 @@ t.test('changes during a transfer follow it', async (t) => {
   for (const partner of partners) memory.partners.set(partner.id, partner)
   const [first, last] = [partners[0]!, partners.at(-1)!]
   const added = { ...aPartner(2_000), packages: [] }
-  const stream = clientOf(t, address).WatchPartners({}, bearer(TOKEN))
+  const stream = clientOf(t, address)().WatchPartners({}, bearer(TOKEN))
   const updates: PartnerUpdate[] = []
   stream.on('error', () => undefined)
   stream.on('data', (update: PartnerUpdate) => {
@@ -428,7 +428,7 @@ t.test('changes during a transfer follow it', async (t) => {
 
   stream.cancel()
   const late: PartnerUpdate[] = []
-  const again = clientOf(t, address).WatchPartners({}, bearer(TOKEN))
+  const again = clientOf(t, address)().WatchPartners({}, bearer(TOKEN))
   again.on('error', () => undefined)
   again.on('data', (update: PartnerUpdate) => {
     if (late.length === 1) directory.withdraw()

@@ -211,7 +211,7 @@ function connect(
     'grpc.use_local_subchannel_pool': 1,
   })
   const opened = openControlStream({
-    client,
+    client: () => client,
     token: TOKEN,
     handle: handleControl,
     pool: number,

@@ -169,7 +169,7 @@ t.test('an outcome updates tier, breaker and failing since', async (t) => {
   const endpointQueue = aQueue()
   t.same(recordOutcome(endpointQueue, promptly('retry'), NOW, PROBES), {
     failing: [{ endpointId: endpointQueue.endpointId, since: NOW }],
-    recovered: [],
+    noLongerFailing: [],
     disable: null,
   })
   t.equal(endpointQueue.tier, 'slow')
@@ -182,8 +182,11 @@ t.test('an outcome updates tier, breaker and failing since', async (t) => {
   t.equal(endpointQueue.tier, 'fast', 'a 4xx is an answer')
   t.same(endpointQueue.breaker, CLOSED)
   const recovered = recordOutcome(endpointQueue, promptly('delivered'), plus(NOW, 2), PROBES)
-  t.same(recovered, { failing: [], recovered: [endpointQueue.endpointId], disable: null })
-  t.same(recordOutcome(endpointQueue, promptly('delivered'), plus(NOW, 3), PROBES).recovered, [])
+  t.same(recovered, { failing: [], noLongerFailing: [endpointQueue.endpointId], disable: null })
+  t.same(
+    recordOutcome(endpointQueue, promptly('delivered'), plus(NOW, 3), PROBES).noLongerFailing,
+    [],
+  )
   t.equal(recordOutcome(endpointQueue, promptly('gone'), plus(NOW, 4), PROBES).disable, 'gone')
 })
 

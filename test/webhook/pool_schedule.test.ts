@@ -115,7 +115,7 @@ async function aPool(
   const count = (list: readonly string[], endpoint: Endpoint): number =>
     list.filter((id) => id === endpoint.id).length
   const counted = { most, delivered, tries, atOnce, disabled, count }
-  return { clock, store, options, pool, failingAgain, give, ...counted }
+  return { clock, store, options, pool, failingAgain, give, hangUp, ...counted }
 }
 
 const iterations = async (count: number): Promise<void> => {
@@ -368,6 +368,28 @@ t.test('five days of failures disable the endpoint and keep its events', async (
   await eventually('enabled again', () => world.tries.length === 5)
   t.equal(world.disabled.length, 1, 'as a new endpoint')
 })
+
+t.test(
+  'a failure of an attempt that ends after the endpoint was disabled does not count',
+  async (t) => {
+    let kind: Kind | 'silence' = 'silence'
+    const world = await aPool(t, () => kind)
+    const endpoint = anEndpoint()
+    world.pool.applyEndpoint(endpoint)
+    await world.give(endpoint, 1)
+    await eventually('in flight', () => world.tries.length === 1)
+    world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
+    world.hangUp()
+    await eventually('it has failed', () => world.pool.state().inFlight === 0)
+    world.clock.advance(6 * DAY)
+    kind = 'permanent'
+    world.pool.applyEndpoint(endpoint)
+    await driving('tried again', () => world.tries.length === 2)
+    await eventually('it has failed', () => world.pool.state().inFlight === 0)
+    await eventually('it is failing', async () => (await world.store.failingSince()).size === 1)
+    t.same(world.disabled, [], 'it started as a new endpoint')
+  },
+)
 
 t.test('a delivery dropped from memory before its commit is found on disk later', async (t) => {
   const world = await aPool(t, () => 'delivered')

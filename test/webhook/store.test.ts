@@ -48,9 +48,25 @@ async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<
     t.same(await store.backlog(), [{ endpointId: endpoint.id, dueAt: NOW }])
     t.same(await store.dedupWindow([event.id, 'evt_x' as EventId]), new Set([event.id]))
     t.same(await store.failingSince(), new Map([[endpoint.id, NOW]]))
-    await store.commit({ recovered: [endpoint.id] })
+    await store.commit({ noLongerFailing: [endpoint.id] })
     t.equal((await store.failingSince()).size, 0)
   })
+
+  await t.test(
+    'the last of several changes of one commit says whether an endpoint fails',
+    async (t) => {
+      const store = await aStore(t)
+      const { id: endpointId } = anEndpoint()
+      const fails = { failing: [{ endpointId, since: NOW }] }
+      const again = { failing: [{ endpointId, since: plus(NOW, 1) }] }
+      const answers = { noLongerFailing: [endpointId] }
+      await store.commit(fails)
+      await Promise.all([store.commit(answers), store.commit(again)])
+      t.same(await store.failingSince(), new Map([[endpointId, plus(NOW, 1)]]))
+      await Promise.all([answers, fails, answers].map((changes) => store.commit(changes)))
+      t.equal((await store.failingSince()).size, 0)
+    },
+  )
 
   await t.test('an event is settled with its last delivery, and reported once', async (t) => {
     const store = await aStore(t)

@@ -19,7 +19,7 @@ import type { ControlHandler } from './control_handler.js'
 type ProcessorStream = ClientDuplexStream<ControlResponse, ControlRequest>
 
 export interface ControlStreamOptions {
-  readonly client: WebhookControlClient
+  readonly client: () => WebhookControlClient
   readonly token: string
   readonly handle: ControlHandler
   /** The pool's number and the event it received last, of the processor's tenants. */
@@ -41,7 +41,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
   let closed = false
 
   const open = (): void => {
-    const opened = client.Connect(bearer(token))
+    const opened = client().Connect(bearer(token))
     stream = opened
     opened.on('data', (request: ControlRequest) => take(opened, request))
     opened.on('error', (fault) => lose(opened, fault.message))

@@ -47,7 +47,7 @@ export interface Endpoints {
 
 export interface EndpointDirectory extends Endpoints {
   /** Subscribes to a processor. */
-  add(client: DirectoryClient): Subscription
+  add(client: () => DirectoryClient): Subscription
   /** The complete one of the processor that serves the tenant. */
   subscriptionOf(tenant: TenantId): Subscription | undefined
   /** Deliveries of the tenant must not start: its processor is in recovery mode, or was last. */
@@ -95,7 +95,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   let handler: (endpoint: Endpoint) => void = () => undefined
   let whenComplete: () => void = () => undefined
 
-  const add = (client: DirectoryClient): Subscription => {
+  const add = (client: () => DirectoryClient): Subscription => {
     const stream = openStream(client, options, {
       update: take,
       closed: () => streams.delete(stream),
@@ -200,7 +200,7 @@ const newestOf = (
 const rankOf = ({ state }: DirectoryStream): number => Number(state.isComplete)
 
 function openStream(
-  client: DirectoryClient,
+  client: () => DirectoryClient,
   { token, log }: EndpointDirectoryOptions,
   on: { update(update: EndpointUpdate): void; closed(): void },
 ): DirectoryStream {
@@ -217,7 +217,7 @@ function openStream(
   const complete = new Promise<void>((resolve) => (whenComplete = resolve))
 
   const open = (): void => {
-    const opened = client.WatchEndpoints({}, bearer(token))
+    const opened = client().WatchEndpoints({}, bearer(token))
     let isFirst = true
     stream = opened
     opened.on('data', (update: EndpointUpdate) => {

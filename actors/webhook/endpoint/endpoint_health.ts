@@ -24,9 +24,12 @@ export type DisableReason = 'gone' | 'failing'
 export interface HealthChange {
   /** Rows to store. */
   readonly failing: readonly { readonly endpointId: EndpointId; readonly since: Instant }[]
-  readonly recovered: readonly EndpointId[]
+  readonly noLongerFailing: readonly EndpointId[]
   readonly disable: DisableReason | null
 }
+
+/** For an endpoint that was disabled during the attempt: when enabled it starts as a new one. */
+export const UNCHANGED: HealthChange = { failing: [], noLongerFailing: [], disable: null }
 
 export interface AttemptOutcome {
   readonly kind: SendOutcome['kind']
@@ -55,19 +58,19 @@ export function recordOutcome(
   if (kind === 'retry') treatAsSlow(queue)
   else noteSuccess(queue, late)
   queue.breaker = kind === 'retry' ? afterFailure(queue.breaker, now, probeEveryMs) : CLOSED
-  if (kind === 'delivered') return { failing: [], recovered: recover(queue), disable: null }
+  if (kind === 'delivered') return { ...UNCHANGED, noLongerFailing: clearFailing(queue) }
   const began = queue.failingSince === null
   const since = (queue.failingSince ??= now)
   const tooLong = now - since >= DISABLE_AFTER_FAILING_MS
   return {
     failing: began ? [{ endpointId: queue.endpointId, since }] : [],
-    recovered: [],
+    noLongerFailing: [],
     disable: kind === 'gone' ? 'gone' : tooLong ? 'failing' : null,
   }
 }
 
 /** Clears `failingSince`. @returns the endpoint whose row is to be removed, if any */
-export function recover(queue: EndpointQueue): readonly EndpointId[] {
+export function clearFailing(queue: EndpointQueue): readonly EndpointId[] {
   if (queue.failingSince === null) return []
   queue.failingSince = null
   return [queue.endpointId]

@@ -66,7 +66,7 @@ export interface Changes {
   /** Known events that were published again: the processor does not have their outcome. */
   readonly seenAgain?: readonly EventId[]
   readonly failing?: readonly { readonly endpointId: EndpointId; readonly since: Instant }[]
-  readonly recovered?: readonly EndpointId[]
+  readonly noLongerFailing?: readonly EndpointId[]
 }
 
 type Encode = { readonly [K in keyof Required<Changes>]: (row: Item<K>) => unknown }
@@ -112,7 +112,7 @@ const ENCODE: Encode = {
   reported: (id) => id,
   seenAgain: (id) => id,
   failing: (row) => [row.endpointId, row.since],
-  recovered: (id) => id,
+  noLongerFailing: (id) => id,
 }
 
 const NAMES = Object.keys(ENCODE) as (keyof Changes)[]
@@ -143,10 +143,10 @@ export const COMMIT_VIEW = `
       ON CONFLICT (digest) DO UPDATE SET last_seen = excluded.last_seen, times = times + 1;
     UPDATE events SET reported = 1 WHERE id IN (SELECT value FROM json_each(NEW.reported));
     UPDATE events SET reported = 0 WHERE id IN (SELECT value FROM json_each(NEW.seenAgain));
+    DELETE FROM failing_endpoints
+      WHERE endpoint_id IN (SELECT value FROM json_each(NEW.noLongerFailing));
     INSERT INTO failing_endpoints (endpoint_id, since)
       SELECT ${firstCells(2)} FROM jsonb_each(NEW.failing) WHERE true ON CONFLICT DO NOTHING;
-    DELETE FROM failing_endpoints
-      WHERE endpoint_id IN (SELECT value FROM json_each(NEW.recovered));
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_batch (${COLUMNS.join(', ')})
@@ -158,13 +158,29 @@ export function commitParameters(batch: readonly Changes[]): (string | null)[] {
   return [...NAMES.map((name) => asJson(encoded(all, name))), asJson(toRecount(all))]
 }
 
-/** All changes of a commit; each delivery in its last state. */
+/**
+ * All changes of a commit; each delivery in its last state. What `noLongerFailing` has is stored
+ * before what `failing` has, which is what fails at the end.
+ */
 export type Gathered = { readonly [K in keyof Required<Changes>]: readonly Item<K>[] }
 
 export function gathered(batch: readonly Changes[]): Gathered {
   const all = Object.fromEntries(NAMES.map((name) => [name, gather(batch, name)])) as unknown
   const { deliveries, ...others } = all as Gathered
-  return { ...others, deliveries: [...new Map(deliveries.map((row) => [row.id, row])).values()] }
+  return {
+    ...others,
+    deliveries: [...new Map(deliveries.map((row) => [row.id, row])).values()],
+    failing: failingAtTheEnd(batch),
+  }
+}
+
+function failingAtTheEnd(batch: readonly Changes[]): readonly Item<'failing'>[] {
+  const rows = new Map<EndpointId, Item<'failing'>>()
+  for (const { failing = [], noLongerFailing = [] } of batch) {
+    for (const id of noLongerFailing) rows.delete(id)
+    for (const row of failing) rows.set(row.endpointId, row)
+  }
+  return [...rows.values()]
 }
 
 function gather<K extends keyof Changes>(batch: readonly Changes[], name: K): readonly Item<K>[] {

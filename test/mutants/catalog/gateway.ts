@@ -259,5 +259,15 @@ export const GATEWAY: readonly Mutant[] = [
       'HOLD_WITHIN_MS = 2 * SECOND',
       'HOLD_WITHIN_MS = 20 * SECOND',
     ],
+    'A command answered not_here is sent again with its whole time.': [
+      'command.budget_ms = budgetMs - (clock.now() - sentAt)',
+      'command.budget_ms = budgetMs',
+    ],
+  }),
+  ...faultsIn('src/grpc/renewed_client.ts', 'grpc/renewed_client', {
+    'A peer that accepts a connection and sends nothing is waited for without an end.': [
+      'const isStuck = !isReady && !wasReady',
+      'const isStuck = false',
+    ],
   }),
 ]

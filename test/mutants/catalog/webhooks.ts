@@ -225,4 +225,22 @@ export const WEBHOOKS: readonly Mutant[] = [
   ...faultsIn('actors/webhook/intake/event_consumer.ts', 'webhook/event_consumer', {
     'Any number of repeated messages is in work.': ['repeatedInWork < repeatedMax', 'true'],
   }),
+  ...faultsIn('actors/webhook/pool.ts', 'webhook/pool_schedule', {
+    'A failure that arrives after the endpoint was disabled counts.': [
+      'const healthChange = queue.running\n',
+      'const healthChange = queue.endpointId.length > 0\n',
+    ],
+  }),
+  ...faultsIn('actors/webhook/intake/event_outcome_reporter.ts', 'webhook/event_outcome_reporter', {
+    'An endpoint that was deleted is asked to be disabled without an end.': [
+      '!isEnabled(id) || ',
+      '',
+    ],
+  }),
+  ...faultsIn('actors/webhook/store/schema.ts', 'webhook/store', {
+    'An endpoint that answered at last is stored as failing.': [
+      '    failing: failingAtTheEnd(batch),\n',
+      '',
+    ],
+  }),
 ]

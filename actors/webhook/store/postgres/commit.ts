@@ -64,7 +64,7 @@ export const COMMIT_FUNCTION = createCommitFunction({
     { name: 'reported', type: 'text[]' },
     { name: 'seen_again', type: 'text[]' },
     { name: 'failing', type: 'text' },
-    { name: 'recovered', type: 'text[]' },
+    { name: 'no_longer_failing', type: 'text[]' },
   ],
   statements: `
   IF p_recount IS NOT NULL THEN
@@ -87,13 +87,13 @@ export const COMMIT_FUNCTION = createCommitFunction({
   IF p_seen_again IS NOT NULL THEN
     UPDATE events SET reported = 0 WHERE id = ANY (p_seen_again);
   END IF;
+  IF p_no_longer_failing IS NOT NULL THEN
+    DELETE FROM failing_endpoints WHERE endpoint_id = ANY (p_no_longer_failing);
+  END IF;
   IF p_failing IS NOT NULL THEN
     INSERT INTO failing_endpoints (endpoint_id, since)
       SELECT r ->> 0, (r ->> 1)::bigint FROM json_array_elements(p_failing::json) AS r
       ON CONFLICT DO NOTHING;
-  END IF;
-  IF p_recovered IS NOT NULL THEN
-    DELETE FROM failing_endpoints WHERE endpoint_id = ANY (p_recovered);
   END IF;`,
 })
 
@@ -149,7 +149,7 @@ export function commitValues(
     texts(all.reported),
     texts(all.seenAgain),
     asJson(all.failing.map(({ endpointId, since }) => [endpointId, since])),
-    texts(all.recovered),
+    texts(all.noLongerFailing),
   ])
 }
 

@@ -1,9 +1,9 @@
 /** The reporter with several processors: each gets the outcomes of its own tenants. */
 import t from 'tap'
-import { createDeliveryOutcomeReporter } from '../../actors/webhook/intake/delivery_outcome_reporter.js'
+import { createEventOutcomeReporter } from '../../actors/webhook/intake/event_outcome_reporter.js'
 import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { systemClock } from '../../src/base/clock.js'
-import type { TenantId } from '../../src/base/ids.js'
+import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { eventually } from '../support/eventually.js'
 import { failed } from '../support/webhook_store.js'
@@ -52,9 +52,10 @@ for (const [name, newTestStore] of Object.entries(await testStores())) {
       [ONE, one.client],
       [TWO, two.client],
     ])
-    const reporter = createDeliveryOutcomeReporter({
+    const reporter = createEventOutcomeReporter({
       clientOf: (tenant) => clients.get(tenant),
       clientOfEndpoint: () => undefined,
+      isEnabled: () => true,
       token: '',
       ...{ store, failed, clock: systemClock, log },
     })
@@ -92,9 +93,10 @@ t.test('a client that was closed meanwhile counts as away', async (t) => {
       throw new Error('Channel has been shut down')
     },
   } as unknown as EventOutcomesClient
-  const reporter = createDeliveryOutcomeReporter({
+  const reporter = createEventOutcomeReporter({
     clientOf: () => closed,
     clientOfEndpoint: () => undefined,
+    isEnabled: () => true,
     token: '',
     ...{ store, failed, clock: systemClock, log },
   })
@@ -105,4 +107,37 @@ t.test('a client that was closed meanwhile counts as away', async (t) => {
   })
   reporter.schedule()
   await eventually('it is tried again', () => calls === 2)
+})
+
+t.test('an endpoint that was disabled or deleted meanwhile is asked for no more', async (t) => {
+  const { store, adminQueries } = await inSqlite(t).open()
+  let [asked, rounds, isEnabled] = [0, 0, true]
+  const away = {
+    DisableEndpoint: (_r: object, _m: object, _o: object, done: (fault: Error) => void) => {
+      asked += 1
+      done(new Error('unreachable'))
+    },
+  } as unknown as EventOutcomesClient
+  const reporter = createEventOutcomeReporter({
+    clientOf: () => undefined,
+    clientOfEndpoint: () => away,
+    isEnabled: () => isEnabled,
+    token: '',
+    store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
+    ...{ failed, clock: systemClock, log },
+  })
+  t.teardown(async () => {
+    await reporter.stop()
+    await adminQueries.close()
+    await store.close()
+  })
+  reporter.disable('we_1' as EndpointId, 'gone')
+  await eventually('it is repeated', () => asked === 2)
+  isEnabled = false
+  const before = rounds
+  await eventually('one more round', () => rounds > before)
+  const ended = asked
+  reporter.schedule()
+  await eventually('and another', () => rounds > before + 1)
+  t.equal(asked, ended)
 })

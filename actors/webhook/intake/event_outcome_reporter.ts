@@ -4,12 +4,12 @@
  *
  * Does not own: when an event is settled (the store counts open deliveries).
  *
- * - A processor that cannot be reached delays only the outcomes of its own tenants, however many
- *   wait for it: once one is away, the outcomes of the others are read by tenant.
+ * - A processor that cannot be reached delays the outcomes of other tenants by ANSWER_WITHIN_MS at
+ *   most, however many wait for it: once one is away, those of the others are read by tenant.
  * - An outcome stays unreported on disk until the processor has confirmed it, so a restart of
  *   either side loses none.
  * - A request to disable an endpoint is in memory only; after a restart the endpoint's next failure
- *   creates it again.
+ *   creates it again. It ends when the endpoint is disabled or deleted, by any request.
  */
 import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
@@ -27,11 +27,13 @@ const GATHER_MS = 50
 const RETRY_AFTER_MS = SECOND
 const ANSWER_WITHIN_MS = 5 * SECOND
 
-export interface DeliveryOutcomeReporterOptions {
+export interface EventOutcomeReporterOptions {
   /** The client of the tenant's processor. Undefined while it is disconnected. */
   readonly clientOf: (tenant: TenantId) => EventOutcomesClient | undefined
   /** Likewise, by an endpoint of the tenant. */
   readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined
+  /** As its processor has told it last. */
+  readonly isEnabled: (id: EndpointId) => boolean
   readonly token: string
   readonly store: Pick<WebhookStore, 'commit' | 'unreported' | 'unreportedTenants'>
   /** Called with a fault of ours; the process must exit. */
@@ -40,22 +42,23 @@ export interface DeliveryOutcomeReporterOptions {
   readonly log: Logger
 }
 
-export interface DeliveryOutcomeReporter {
+export interface EventOutcomeReporter {
   /** Events may have been settled: report them soon. */
   schedule(): void
   disable(endpointId: EndpointId, reason: DisableReason): void
   stop(): Promise<void>
 }
 
-export function createDeliveryOutcomeReporter({
+export function createEventOutcomeReporter({
   clientOf,
   clientOfEndpoint,
+  isEnabled,
   token,
   store,
   failed,
   clock,
   log,
-}: DeliveryOutcomeReporterOptions): DeliveryOutcomeReporter {
+}: EventOutcomeReporterOptions): EventOutcomeReporter {
   const toDisable = new Map<EndpointId, DisableReason>()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -89,14 +92,16 @@ export function createDeliveryOutcomeReporter({
       const tenants = away.size === 0 ? undefined : await tenantsWithout(away)
       if (tenants?.length === 0) return false
       const events = await store.unreported(BATCH_MAX, tenants)
-      for (const [client, its] of grouped(events, ({ tenant }) => clientOf(tenant))) {
-        const ids = its.map(({ id }) => id)
-        if (stopped) return false
-        const isRecorded = client !== undefined && (await record(client, ids))
-        crashPoint('delivery.reported')
-        if (isRecorded) await store.commit({ reported: ids })
-        else away.add(client)
-      }
+      if (stopped) return false
+      await Promise.all(
+        [...grouped(events, ({ tenant }) => clientOf(tenant))].map(async ([client, its]) => {
+          const ids = its.map(({ id }) => id)
+          const isRecorded = client !== undefined && (await record(client, ids))
+          crashPoint('delivery.reported')
+          if (isRecorded) await store.commit({ reported: ids })
+          else away.add(client)
+        }),
+      )
       if (events.length < BATCH_MAX) return away.size === 0
     }
   }
@@ -127,16 +132,25 @@ export function createDeliveryOutcomeReporter({
     })
 
   const reportDisabled = async (): Promise<boolean> => {
-    for (const [endpointId, reason] of toDisable) {
-      const client = clientOfEndpoint(endpointId)
-      const request = { endpoint_id: endpointId, reason }
-      const isDisabled =
-        client !== undefined &&
-        (await succeeds((done) => client.DisableEndpoint(request, bearer(token), options(), done)))
-      if (isDisabled) toDisable.delete(endpointId)
-    }
+    await Promise.all(
+      [...toDisable].map(async ([id, reason]) => {
+        if (!isEnabled(id) || (await isDisabledBy(clientOfEndpoint(id), id, reason)))
+          toDisable.delete(id)
+      }),
+    )
     return toDisable.size === 0
   }
+
+  const isDisabledBy = async (
+    client: EventOutcomesClient | undefined,
+    id: EndpointId,
+    reason: DisableReason,
+  ): Promise<boolean> =>
+    client !== undefined &&
+    succeeds((done) => {
+      const request = { endpoint_id: id, reason }
+      client.DisableEndpoint(request, bearer(token), options(), done)
+    })
 
   const options = () => ({ deadline: plus(clock.now(), ANSWER_WITHIN_MS) })
 
