@@ -17,10 +17,9 @@ import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../../src/base/ids.js'
 import type { BrandHeaders } from '../http/headers.js'
 import type { ClientAddress } from './client_address.js'
-import type { Directory } from '../authentication/partners.js'
 import type { Caller } from '../http/caller.js'
 import type { RequestContext } from '../http/request_context.js'
-import type { KnownPartner, Partners } from './partners.js'
+import type { Directory, KnownPartner, Partners } from './partners.js'
 import type { Auth } from '../../src/api/operation.js'
 
 export interface AuthenticateOptions {

@@ -7,8 +7,10 @@
  * - It is shown to every processor when its stream opens, so to the next owner of a shard before
  *   that gets any command of this gateway.
  */
-import type { ProgressMark } from '../../protos/types/causeway/internal/v1/ProgressMark.js'
-import type { ProgressMark__Output } from '../../protos/types/causeway/internal/v1/ProgressMark.js'
+import type {
+  ProgressMark,
+  ProgressMark__Output,
+} from '../../protos/types/causeway/internal/v1/ProgressMark.js'
 
 export interface ProgressMarks {
   received(mark: ProgressMark__Output): void

@@ -1,7 +1,7 @@
 /**
  * The TCP connections and Unix sockets of a gRPC server.
  *
- * - TCP beyond loopback is mutual TLS (grpc_tls).
+ * - TCP beyond loopback is mutual TLS (grpc/tls).
  * - TCP connections are bounded. The oldest unauthenticated one is closed for a new one.
  */
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'

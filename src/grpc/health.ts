@@ -3,7 +3,7 @@
  *
  * - All services of a server have one status: not serving in start-up and while it stops.
  * - Callers need no credential, so unknown service names use no memory, and a watch is removed when
- *   it ends. The server bounds the calls (grpc_server).
+ *   it ends. The server bounds the calls (grpc/server).
  */
 import {
   status,

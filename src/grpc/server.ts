@@ -1,6 +1,6 @@
 /**
- * A gRPC server with authentication and bounds on calls (grpc_calls) and connections
- * (grpc_connections).
+ * A gRPC server with authentication and bounds on calls (grpc/calls) and connections
+ * (grpc/connections).
  *
  * - A call is authorized by its metadata, before a message is read. Only health and reflection need
  *   no credential; their calls are bounded in number and size.

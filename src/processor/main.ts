@@ -2,7 +2,8 @@
  * The processor: composition root, in the order of its start. Stopping goes from the outside in.
  *
  * - The gRPC port comes before the books: a processor that cannot listen must not take them over.
- * - Before the first call the marks of others are compared, and the cluster's settings applied.
+ * - Before the first call the books are compared with the high-water file, and with the bus and the
+ *   rails if they can be reached, and the cluster's settings are applied.
  */
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'

@@ -2,7 +2,8 @@
  * The books once this process owns them, with the master keys that they need: a SQLite file, a
  * schema of PostgreSQL, or a shard of a cluster, for which a candidate waits.
  *
- * - A candidate is healthy and not ready, and tells the gateways who serves.
+ * - A candidate is healthy and not ready, and tells gateways the shards and the addresses of the
+ *   processors.
  * - A key file is created only for a sandbox without books: books need the key that made them.
  */
 import { existsSync } from 'node:fs'

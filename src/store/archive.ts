@@ -1,7 +1,7 @@
 /**
  * Ended payments that can leave the books for an archive file: their ledger entries stay.
  *
- * Owns: finding them. Does not own: the file (backup/archive), their removal
+ * Owns: finding them. Does not own: the file (backup/archive_file), their removal
  * (processor/commands/retention/payments_archive).
  *
  * - A page reads a bounded number of rows along the primary key. Ids have the time of their

@@ -2,7 +2,7 @@
  * What differs between SQLite and PostgreSQL in the SQL of reads.
  *
  * Does not own: statements (their files write one text with these parts), parameters (`?` and `?1`
- * in both; store/postgres/database numbers them).
+ * in both; store/postgres/connection numbers them).
  *
  * - A list parameter is a JSON array, in both.
  * - Output names with capitals are quoted, because PostgreSQL folds others to lower case.

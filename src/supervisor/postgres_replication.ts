@@ -2,7 +2,7 @@
  * Streaming replication between two bundled PostgreSQL servers: the copy of a primary, its
  * synchronous standby, the promotion.
  *
- * Does not own: the servers (postgres_server), when to promote (cluster/postgres_pair).
+ * Does not own: the servers (postgres_server), when to promote (trial_cluster/postgres_pair).
  */
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'

@@ -34,7 +34,7 @@ export const BACKUP_POINTS = [
   ...['backup.snapshots_taken', 'backup.copied', 'backup.written', 'backup.finished'],
 ] as const
 
-/** Reached in a cluster (test/cluster/crash_faults). */
+/** Reached in a cluster (test/cluster/faults). */
 export const CLUSTER_POINTS = [
   ...['placement.placed', 'move.withdrawn', 'move.drained', 'move.released'],
   ...['partner_move.held', 'partner_move.ending', 'partner_move.moved'],

@@ -54,7 +54,42 @@ const takesItsSources: Rule = (file) =>
       )
     : []
 
+const FOLDERS_AND_FILES = new Set(
+  ['src', 'actors', 'gateway', 'test']
+    .flatMap((folder) => [
+      folder,
+      ...readdirSync(join(projectRoot(), folder), { recursive: true, encoding: 'utf8' }).map(
+        (name) => join(folder, name),
+      ),
+    ])
+    .flatMap((path) => endingsOf(path.replace(/\.\w+$/, ''))),
+)
+
+/** `src/qr/codec`: itself, `qr/codec` and `codec`. */
+function endingsOf(path: string): string[] {
+  const parts = path.split('/')
+  return parts.map((_, first) => parts.slice(first).join('/'))
+}
+
+/** A comment names another file in parentheses, by the end of its path. */
+const namesFiles: Rule = ({ text }) =>
+  [...text.matchAll(/\/\*\*.*?\*\/|\/\/[^\n]*/gs)]
+    .flatMap(([comment]) => [
+      ...comment.replaceAll(/\n\s*\*/g, ' ').matchAll(/\(([a-z]\w*(?:\/\w+)+)(?:\.ts)?[,)]/g),
+    ])
+    .flatMap(([, named = '']) => (FOLDERS_AND_FILES.has(named) ? [] : [`no file ${named}`]))
+
 checkRules(t, {
+  'a comment names files that exist': {
+    rule: namesFiles,
+    sample: {
+      breaks: [
+        file('src/a.ts', '// (base/' + 'gone)'),
+        file('src/a.ts', '/** Not its port', ' * (base/' + 'gone). */'),
+      ],
+      keeps: [file('src/a.ts', '/** Its clock (base/clock). (1/2) */')],
+    },
+  },
   'lines are at most 100 columns wide': {
     rule: narrow,
     sample: {

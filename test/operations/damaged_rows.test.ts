@@ -30,7 +30,7 @@ interface Seen {
   readonly command: readonly string[]
   readonly page: string
   readonly sentence: RegExp
-  /** Of a row that is whole. */
+  /** The id of a row that is whole. */
   readonly beside: string
 }
 

@@ -276,7 +276,7 @@ for (const [what, damagesOf] of Object.entries(DAMAGES)) {
   })
 }
 
-/** Of a webhook pool. */
+/** The rows of a webhook pool. */
 const recordOf = (id: string, at: string): object => ({
   ...{ id, tenant: DEMO, event_id: `evt_${id}`, event_type: 'payout.completed' },
   ...{ endpoint_id: 'we_1', state: 'dead', reason: '', request_id: '', due_at: at, ended_at: at },

@@ -6,8 +6,8 @@
  * (partners/secrets_reencrypt).
  *
  * - The request-hash key is derived once, from the oldest master key at the first start, and
- *   stored: idempotency keys never expire, so their hashes must not change when master keys are
- *   rotated.
+ *   stored: idempotency keys can be kept for good, so their hashes must not change when master keys
+ *   are rotated.
  * - The token key of every master key is stored, because a replay returns the original session
  *   token byte for byte. Only the token keys of master keys in the file verify tokens.
  * - Each start re-encrypts the stored keys with the first master key.

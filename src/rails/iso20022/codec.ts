@@ -1,7 +1,7 @@
 /**
  * Messages as bytes: an application header and a document within one root element.
  *
- * Does not own: the parts of a message (messages), what a message means (outcome_of).
+ * Does not own: the parts of a message (messages), what a message means (outcome).
  *
  * - The same message gives the same bytes.
  * - Header and document must name the same message, and each its own namespace.

@@ -2,7 +2,7 @@
  * The lease of a schema: which process owns it, and how another one takes over.
  *
  * Owns: the row `owner` but for its batch number. Does not own: commits, which the epoch fences
- * (postgres/commit), when a candidate takes over (postgres/lease_watch).
+ * (postgres/commit_function), when a candidate takes over (postgres/lease_watch).
  *
  * - The lease decides only when a process takes over. That two processes never commit under one
  *   epoch follows from the commit itself.

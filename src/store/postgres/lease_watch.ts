@@ -14,8 +14,8 @@
  *   open, and its owner may still answer reads.
  * - Any lease is taken when it has not changed for LEASE_TIMEOUT_MS, by this machine's monotonic
  *   clock.
- * - A shard that was never served is taken only after the same time, but by its member, which comes
- *   first.
+ * - A shard that was never served is taken at once by its member, and by any other candidate after
+ *   the same time.
  */
 import { SECOND } from '../../base/clock.js'
 import { isSameFolder } from './holder.js'

@@ -1,8 +1,8 @@
 /**
  * The processor's store on PostgreSQL.
  *
- * Does not own: the port (store/store), the commit function (postgres/commit), ownership and
- * connections (postgres/owned_schema).
+ * Does not own: the port (store/store), the commit function (postgres/commit), connections
+ * (postgres/owned_schema), ownership (postgres/ownership).
  */
 import { join } from 'node:path'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
