@@ -130,6 +130,9 @@ const histories = tenants.flatMap(({ name, connections }, tenant) =>
     startHistory(`${name} ${client}`, connections, randomOf(tenant * CLIENTS + client + 1)),
   ),
 )
+const probed = tenants.flatMap((tenant) =>
+  gateways.map((gateway) => `${tenant.name} at ${gateway.name}`),
+)
 const readProbes = await Promise.all(
   tenants.flatMap(({ connections }) => connections.map((connection) => startReadProbe(connection))),
 )
@@ -224,10 +227,10 @@ async function injectFaults() {
     const before = performance.now()
     const fault = nextFault(turn, before)
     if (!(await fault.cause(context))) {
-      if (performance.now() - before > SAID_FROM_MS) await untilServed(before)
-      continue
+      if (performance.now() - before <= SAID_FROM_MS || (await isServed(before, fault))) continue
+      break
     }
-    await untilServed(before)
+    if (!(await isServed(before, fault))) break
     const after = performance.now()
     const pause = Math.max(...readProbes.map((probe) => probe.longestPause(before, after)))
     caused.add(fault, pause)
@@ -237,15 +240,31 @@ async function injectFaults() {
   return caused
 }
 
+/** False: the run goes on with its final checks. */
+async function isServed(since: number, { name }: Fault): Promise<boolean> {
+  try {
+    await untilServed(since)
+    return true
+  } catch (error) {
+    const what = `${name}: ${(error as Error).message}`
+    violations.push(what)
+    print(`  ${what}`)
+    return false
+  }
+}
+
 /** Waits until each client has a success after the fault and the cluster is complete again. */
 async function untilServed(since: number): Promise<void> {
   const caused = performance.now()
-  const isServed = (history: History): boolean => history.lastSuccess() > since
+  const unserved = (): readonly string[] =>
+    probed.filter((_, index) => readProbes[index]?.isServedSince(caused) !== true)
   await eventually(
     'all clients are served',
-    () => histories.every(isServed) && readProbes.every((probe) => probe.isServedSince(caused)),
+    () => histories.every((each) => each.lastSuccess() > since) && unserved().length === 0,
     SERVED_WITHIN_MS,
-  )
+  ).catch((error: unknown) => {
+    throw new Error(`${(error as Error).message}, of the reads not ${unserved().join(', ')}`)
+  })
   await eventually(
     'every shard has an owner and every process runs',
     () => {
