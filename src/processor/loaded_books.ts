@@ -77,9 +77,18 @@ function logCorrupt(memory: Memory, log: Logger): void {
     [memory.endpoints.values(), 'webhook endpoint is corrupt; it counts as disabled'],
     [callers, 'caller is corrupt; it counts as revoked'],
     [rates, 'rate is corrupt; it counts as too old until it is set again'],
-    [requests.map((each) => corrupt(approvalName(each))), 'it counts as ended'],
-    [pauses.map(({ subject }) => corrupt(`pause of ${subject}`)), 'it lasts until it is resumed'],
-    [rails.map(({ route }) => corrupt(`rail of ${route}`)), 'it is used until it is set again'],
+    [
+      requests.map((each) => corrupt(approvalName(each))),
+      'approval request is corrupt; it counts as ended',
+    ],
+    [
+      pauses.map(({ subject }) => corrupt(`pause of ${subject}`)),
+      'pause is corrupt; it lasts until it is resumed',
+    ],
+    [
+      rails.map(({ route }) => corrupt(`rail of ${route}`)),
+      'the rail of a route is corrupt; it is used until it is set again',
+    ],
   ] as const
   for (const [entries, what] of all) {
     for (const { id, isCorrupt } of entries) {
