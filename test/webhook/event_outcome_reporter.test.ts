@@ -1,6 +1,11 @@
 /** The reporter with several processors: each gets the outcomes of its own tenants. */
-import t from 'tap'
-import { createEventOutcomeReporter } from '../../actors/webhook/intake/event_outcome_reporter.js'
+import t, { type Test } from 'tap'
+import {
+  createEventOutcomeReporter,
+  type EventOutcomeReporter,
+  type EventOutcomeReporterOptions,
+} from '../../actors/webhook/intake/event_outcome_reporter.js'
+import type { PostgresPool } from '../../actors/webhook/store/postgres/store.js'
 import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { systemClock } from '../../src/base/clock.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
@@ -34,9 +39,31 @@ function aProcessor() {
   return { client, recorded, setAway: (away: boolean) => (isAway = away) }
 }
 
+/** It is connected to no processor but by what is given. */
+function aReporter(
+  t: Test,
+  { store, adminQueries }: PostgresPool,
+  given: Partial<EventOutcomeReporterOptions>,
+): EventOutcomeReporter {
+  const reporter = createEventOutcomeReporter({
+    clientOf: () => undefined,
+    clientOfEndpoint: () => undefined,
+    isEnabled: () => true,
+    ...{ token: '', store, failed, clock: systemClock, log },
+    ...given,
+  })
+  t.teardown(async () => {
+    await reporter.stop()
+    await adminQueries.close()
+    await store.close()
+  })
+  return reporter
+}
+
 for (const [name, newTestStore] of Object.entries(await testStores())) {
   t.test(`in ${name}, an unreachable processor delays only its own outcomes`, async (t) => {
-    const { store, adminQueries } = await newTestStore(t).open()
+    const opened = await newTestStore(t).open()
+    const { store } = opened
     const [one, two] = [aProcessor(), aProcessor()]
     const settle = async (tenant: TenantId, count: number): Promise<void> => {
       for (let left = count; left > 0; left -= COMMIT_MAX) {
@@ -52,18 +79,7 @@ for (const [name, newTestStore] of Object.entries(await testStores())) {
       [ONE, one.client],
       [TWO, two.client],
     ])
-    const reporter = createEventOutcomeReporter({
-      clientOf: (tenant) => clients.get(tenant),
-      clientOfEndpoint: () => undefined,
-      isEnabled: () => true,
-      token: '',
-      ...{ store, failed, clock: systemClock, log },
-    })
-    t.teardown(async () => {
-      await reporter.stop()
-      await adminQueries.close()
-      await store.close()
-    })
+    const reporter = aReporter(t, opened, { clientOf: (tenant) => clients.get(tenant) })
     reporter.schedule()
     await eventually('the second processor has its outcomes', () => two.recorded.length === 2_500)
     t.same(one.recorded, [])
@@ -84,8 +100,8 @@ for (const [name, newTestStore] of Object.entries(await testStores())) {
 }
 
 t.test('a client that was closed meanwhile counts as away', async (t) => {
-  const { store, adminQueries } = await inSqlite(t).open()
-  await store.commit({ events: [anEventRow({ tenant: ONE })] })
+  const opened = await inSqlite(t).open()
+  await opened.store.commit({ events: [anEventRow({ tenant: ONE })] })
   let calls = 0
   const closed = {
     Record: () => {
@@ -93,24 +109,14 @@ t.test('a client that was closed meanwhile counts as away', async (t) => {
       throw new Error('Channel has been shut down')
     },
   } as unknown as EventOutcomesClient
-  const reporter = createEventOutcomeReporter({
-    clientOf: () => closed,
-    clientOfEndpoint: () => undefined,
-    isEnabled: () => true,
-    token: '',
-    ...{ store, failed, clock: systemClock, log },
-  })
-  t.teardown(async () => {
-    await reporter.stop()
-    await adminQueries.close()
-    await store.close()
-  })
+  const reporter = aReporter(t, opened, { clientOf: () => closed })
   reporter.schedule()
   await eventually('it is tried again', () => calls === 2)
 })
 
 t.test('an endpoint that was disabled or deleted meanwhile is asked for no more', async (t) => {
-  const { store, adminQueries } = await inSqlite(t).open()
+  const opened = await inSqlite(t).open()
+  const { store } = opened
   let [asked, rounds, isEnabled] = [0, 0, true]
   const away = {
     DisableEndpoint: (_r: object, _m: object, _o: object, done: (fault: Error) => void) => {
@@ -118,18 +124,10 @@ t.test('an endpoint that was disabled or deleted meanwhile is asked for no more'
       done(new Error('unreachable'))
     },
   } as unknown as EventOutcomesClient
-  const reporter = createEventOutcomeReporter({
-    clientOf: () => undefined,
+  const reporter = aReporter(t, opened, {
     clientOfEndpoint: () => away,
     isEnabled: () => isEnabled,
-    token: '',
     store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
-    ...{ failed, clock: systemClock, log },
-  })
-  t.teardown(async () => {
-    await reporter.stop()
-    await adminQueries.close()
-    await store.close()
   })
   reporter.disable('we_1' as EndpointId, 'gone')
   await eventually('it is repeated', () => asked === 2)
