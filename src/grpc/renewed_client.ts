@@ -3,10 +3,10 @@
  *
  * - grpc-js has no bound for connecting: a peer that accepts a connection and sends nothing, such
  *   as a machine without power, is waited for until TCP gives up, also when its successor answers.
- * - Calls and streams in progress on a channel that is not connected end with an error.
+ * - What is in progress on the closed channel ends as on a connection that broke: callers of
+ *   commands do not know the outcome, and repeat them with their keys.
  */
-import type { ChannelOptions, Client } from '@grpc/grpc-js'
-import { connectivityState } from '@grpc/grpc-js'
+import { connectivityState, type ChannelOptions, type Client } from '@grpc/grpc-js'
 import { SECOND } from '../base/clock.js'
 
 /** Between two looks. A channel that is ready at neither is opened again. */

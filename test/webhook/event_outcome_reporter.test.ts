@@ -1,4 +1,5 @@
 /** The reporter with several processors: each gets the outcomes of its own tenants. */
+import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import {
   createEventOutcomeReporter,
@@ -138,4 +139,25 @@ t.test('an endpoint that was disabled or deleted meanwhile is asked for no more'
   reporter.schedule()
   await eventually('and another', () => rounds > before + 1)
   t.equal(asked, ended)
+})
+
+t.test('an endpoint that its processor does not know is asked for once', async (t) => {
+  const opened = await inSqlite(t).open()
+  let [asked, rounds] = [0, 0]
+  const restored = {
+    DisableEndpoint: (_r: object, _m: object, _o: object, done: (fault: object) => void) => {
+      asked += 1
+      done(Object.assign(new Error('no such endpoint'), { code: status.NOT_FOUND }))
+    },
+  } as unknown as EventOutcomesClient
+  const { store } = opened
+  const reporter = aReporter(t, opened, {
+    clientOfEndpoint: () => restored,
+    store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
+  })
+  reporter.disable('we_1' as EndpointId, 'gone')
+  await eventually('a round has ended', () => rounds === 1)
+  reporter.schedule()
+  await eventually('and another', () => rounds === 2)
+  t.equal(asked, 1)
 })

@@ -19,6 +19,7 @@ import type { ControlHandler } from './control_handler.js'
 type ProcessorStream = ClientDuplexStream<ControlResponse, ControlRequest>
 
 export interface ControlStreamOptions {
+  /** Asked for each stream: its channel may have been opened again. */
   readonly client: () => WebhookControlClient
   readonly token: string
   readonly handle: ControlHandler

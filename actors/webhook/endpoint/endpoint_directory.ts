@@ -46,7 +46,7 @@ export interface Endpoints {
 }
 
 export interface EndpointDirectory extends Endpoints {
-  /** Subscribes to a processor. */
+  /** Subscribes to a processor. `client` is asked for each stream (grpc/renewed_client). */
   add(client: () => DirectoryClient): Subscription
   /** The complete one of the processor that serves the tenant. */
   subscriptionOf(tenant: TenantId): Subscription | undefined

@@ -9,8 +9,10 @@
  * - An outcome stays unreported on disk until the processor has confirmed it, so a restart of
  *   either side loses none.
  * - A request to disable an endpoint is in memory only; after a restart the endpoint's next failure
- *   creates it again. It ends when the endpoint is disabled or deleted, by any request.
+ *   creates it again. It ends when the endpoint is disabled or deleted, by any request, or when
+ *   its processor does not know it, as with restored books.
  */
+import { status } from '@grpc/grpc-js'
 import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
 import { crashPoint } from '../../../src/base/crash_point.js'
@@ -149,7 +151,9 @@ export function createEventOutcomeReporter({
     client !== undefined &&
     succeeds((done) => {
       const request = { endpoint_id: id, reason }
-      client.DisableEndpoint(request, bearer(token), options(), done)
+      client.DisableEndpoint(request, bearer(token), options(), (fault) =>
+        done(fault?.code === status.NOT_FOUND ? null : fault),
+      )
     })
 
   const options = () => ({ deadline: plus(clock.now(), ANSWER_WITHIN_MS) })
