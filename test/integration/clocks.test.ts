@@ -1,15 +1,19 @@
 /**
  * Processors of one cluster on machines whose clocks differ, as processes: moments do not fall at a
- * take-over, and a machine whose clock is far off takes nothing over.
+ * take-over, and a machine whose clock is far off takes nothing over until it is right.
  */
+import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { Client } from 'pg'
 import t from 'tap'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { PartnerUpdate__Output as PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
+import { openDirectoryStream } from '../../gateway/upstream/directory_stream.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { contracts } from '../../src/grpc/contracts.js'
+import { prepareClockSteps } from '../cluster/clock_steps.js'
 import { clockSkew } from '../support/clock_skew.js'
 import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
@@ -21,9 +25,16 @@ requirePostgres(t)
 t.setTimeout(0)
 
 const OPERATOR = 'token-of-an-operator-of-these-tests-1'
-const { postgres, start: startProcessor } = await startClusterProcesses(t, [
+const GATEWAY = 'token-of-a-gateway-of-these-tests-0001'
+const {
+  folder,
+  postgres,
+  start: startProcessor,
+} = await startClusterProcesses(t, [
   callerEntry('operator', 'anna', OPERATOR),
+  callerEntry('gateway', 'gateway', GATEWAY),
 ])
+const clocks = prepareClockSteps(join(folder, 'clocks'))
 
 /** @param skewMs how far its clock is ahead */
 const start = (
@@ -88,4 +99,29 @@ t.test('a machine whose clock is two minutes behind takes nothing over', async (
   const readiness = await (await fetchOps(behind.run.ops, '/readyz')).json()
   t.match(readiness, { ready: false, mode: 'candidate', processor: 'p3' })
   t.equal(await createPartner(other, 'initech'), status.OK)
+})
+
+t.test('a candidate that waited for its clock too tells its gateways what it takes', async (t) => {
+  const owner = await start('p5', 0, { CLUSTER: 'member', SHARD: 'books_3' })
+  await owner.run.untilReady()
+  const next = await startProcessor('p6', { CLUSTER: 'spare', NODE_OPTIONS: clocks.nodeOptions })
+  await says(next, 'candidate: waiting for a shard')
+  const updates: PartnerUpdate[] = []
+  const { address } = next
+  const stream = openDirectoryStream(
+    { address, metadata: bearer(GATEWAY), tls: CLEARTEXT },
+    {
+      opened: () => (updates.length = 0),
+      updated: (update) => void updates.push(update),
+      broke: () => undefined,
+    },
+  )
+  t.teardown(() => stream.close())
+  await eventually('it is connected', () => updates.some(({ waiting }) => waiting))
+  clocks.step('p6', -120_000)
+  await owner.run.end()
+  await says(next, "not the owner while this machine's clock differs")
+  clocks.restore('p6')
+  await next.run.untilReady()
+  await eventually('its shard', () => updates.some(({ shard }) => shard === 'books_3'))
 })

@@ -57,11 +57,13 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const lost = new Promise<never>((_, reject) => (isLost = reject))
   cluster.onLost((error) => isLost(new NoAnswer(error)))
   const shard = CLUSTER === 'member' ? SHARD : undefined
+  let waiting: Promise<void> | undefined
   const candidate = {
     ...options,
     ...{ cluster, url, shard, open: openPostgresStore, holder: holderOf(name, holder) },
     booksVersion: newestVersion(BOOKS),
-    onWaiting: () => options.onWaiting(name, cluster),
+    // Both the wait for a shard and the take-over, which waits for its server, begin it.
+    onWaiting: () => (waiting ??= options.onWaiting(name, cluster)),
   }
   try {
     return { ...(await Promise.race([awaitShard(candidate), lost])), cluster }

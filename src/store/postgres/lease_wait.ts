@@ -59,7 +59,7 @@ export interface LeaseOptions extends TakeOverOptions {
   /** Called now and then while it waits. @throws NoAnswer when another server was promoted */
   readonly checkServer?: () => Promise<void>
   /** Called once when another process owns the books. */
-  readonly onWaiting?: () => void
+  readonly onWaiting?: () => void | Promise<void>
 }
 
 /** Looks between two checks of the server. */
@@ -82,11 +82,11 @@ export function acquireLease(options: LeaseOptions): Promise<Ownership> {
     },
     watchOf: () => createLeaseWatch({ name: '', holder, isSpare: false }, elapsed),
     take: (seen) => takeOver(options, seen),
-    onLook: (before, [seen]) => {
+    onLook: async (before, [seen]) => {
       if (before > 0 || seen === undefined) return
       if (seen.holder === '' || isSameFolder(seen.holder, holder)) return
       log.info({ holder: seen.holder }, 'candidate: the books have an owner')
-      onWaiting()
+      await onWaiting()
     },
     lookEveryMs: HEARTBEAT_MS,
     pause,

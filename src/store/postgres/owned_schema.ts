@@ -58,7 +58,7 @@ export interface SchemaOptions {
   readonly elapsed: () => number
   readonly pause: Pause
   /** Called once when another process owns the schema. */
-  readonly onWaiting?: () => void
+  readonly onWaiting?: () => void | Promise<void>
   readonly log: Logger
   /**
    * Takes over from this owner, or fails with TakenByAnother. Absent means that it waits as a

@@ -27,7 +27,7 @@ export interface ServerWatchOptions {
   readonly clock?: Clock | undefined
   readonly pause: (ms: number) => Promise<void>
   /** Called once when it has to wait. */
-  readonly onWaiting?: (() => void) | undefined
+  readonly onWaiting?: (() => void | Promise<void>) | undefined
   readonly log: Logger
 }
 
@@ -70,7 +70,7 @@ export async function watchServer(options: ServerWatchOptions): Promise<ServerWa
       const reason = obstacle()
       if (reason === null) return
       const kind = isClockFar(CLOCK_LIMIT_MS) ? REFUSED_CLOCK : REFUSED_SYNCHRONY
-      if (told === null) onWaiting?.()
+      if (told === null) await onWaiting?.()
       if (told !== kind) log.error({ reason }, kind)
       told = kind
       await pause(LOOK_EVERY_MS)

@@ -86,6 +86,12 @@ export const POSTGRES: readonly Mutant[] = [
       'return before - at',
     ],
   }),
+  ...faultsIn('src/processor/cluster/join.ts', 'integration/clocks', {
+    'A candidate whose take-over waits opens a second server for gateways.': [
+      '(waiting ??= options.onWaiting(name, cluster))',
+      'options.onWaiting(name, cluster)',
+    ],
+  }),
   ...faultsIn('src/store/postgres/lease_watch.ts', 'store/lease_watch', {
     'A candidate does not wait until a lease is old.': [
       'if (now - unchangedSince >= LEASE_TIMEOUT_MS) return true',
