@@ -17,6 +17,7 @@ import { readSettings } from '../../src/base/settings_reader.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
+import { bySession } from '../../src/processor/commands/intents/token_commands.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import {
@@ -441,4 +442,46 @@ t.test('a confirm', async (t) => {
     payee: { scheme: 'promptpay', country: 'TH', account_number: '0066812345678' },
   })
   t.equal(world.railInstructions.length, 1)
+})
+
+t.test('a confirm of an internal service, with the token of its session', async (t) => {
+  const { world, service, run } = await screened(t)
+  const intent = await beginLifecycle(world)
+  viewOf(await intent.scan('100'))
+  const { session_token } = viewOf<{ session_token: string }>(await intent.remint())
+  const confirm = (token: string, rule?: string): Promise<Answer> =>
+    run(
+      bySession(
+        DEMO,
+        { intentId: intent.id, token, appPackage: undefined },
+        (session_jti) =>
+          confirmIntent(
+            DEMO,
+            { intent_id: intent.id, session_jti, idempotency_key: 'k' },
+            world.clock.now(),
+          ),
+        rule === undefined ? null : { pointer: '/quote_id', rule },
+      ),
+    )
+  t.equal(codeOf(await confirm(`${session_token}x`)), 'authentication_failed')
+  t.equal(codeOf(await confirm(session_token, 'must be a string')), 'invalid_request')
+  t.equal(service.asked.length, 0, 'what is refused is not asked about')
+  service.screen = deciding('compliance_rejected')
+  t.equal(codeOf(await confirm(session_token)), 'compliance_rejected')
+  t.equal((await intent.see()).status, 'created')
+  service.screen = PASS
+  t.match(await confirm(session_token), { ok: true, view: { status: 'authorized' } })
+  t.match(await confirm(session_token), { ok: true, replayed: true })
+  t.same(
+    service.asked.map(({ payment_intent_id: id }) => id),
+    [intent.id, intent.id],
+  )
+})
+
+t.test('a command that has lost its question is refused', async (t) => {
+  const { world, service, run } = await screened(t)
+  const { name, needs, decide } = createPayout(DEMO, payout())
+  t.equal(codeOf(await run({ name, needs, decide })), 'configuration_error')
+  t.same(await balanceOf(world), FUNDS)
+  t.equal(service.asked.length, 0)
 })

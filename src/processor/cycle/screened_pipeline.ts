@@ -11,6 +11,8 @@
  *   with the decision only, so a request is authenticated and refused as without a service.
  * - Requests with the same order go through one after the other: a repeated request finds the key
  *   that the first one bound, and is not asked about again.
+ * - A command that comes without its question counts as not asked about, never as one without a
+ *   service: what needs a decision is refused.
  * - At most SCREENED_MAX requests are in here; a further one is refused like one at a full queue.
  */
 import type { Outcome, Screening } from '../../screening/screening.js'
@@ -41,6 +43,7 @@ export function createScreenedPipeline(
 
   const submit = (work: Work): void => {
     const { screened } = work.command
+    work.screening = null
     if (screened === undefined) return pipeline.submit(work)
     if (open >= SCREENED_MAX) {
       meter.screened(screened.purpose, 'full', 0)

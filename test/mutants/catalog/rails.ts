@@ -75,7 +75,14 @@ export const RAILS: readonly Mutant[] = [
       "return { outcome: 'pass', reason: null }",
     ],
   }),
+  ...faultsIn('src/processor/commands/intents/token_commands.ts', SCREENING, {
+    'The confirm of an internal service is not screened.': [
+      "const { name, needs, screened } = commandOf('')",
+      "const { name, needs } = commandOf('')\n  const screened = undefined as Command['screened']",
+    ],
+  }),
   ...faultsIn('src/processor/cycle/screened_pipeline.ts', SCREENING, {
+    'A command that has lost its question passes.': ['    work.screening = null\n', ''],
     'Requests with one key are screened at once.': ['    await before\n', '    void before\n'],
   }),
   ...faultsIn('src/screening/recent_decisions.ts', SCREENING, {

@@ -4,12 +4,13 @@
  *
  * - The checks and their order are those of the gateway: the token, its tenant and intent, the app
  *   package, a consumed token, the request.
+ * - A command that is screened is screened here too, once its token is verified.
  */
 import { verifyReceiptToken, verifySessionToken } from '../../../auth/token.js'
 import type { Violation } from '../../../base/errors.js'
 import { partsOfTenant, type TenantId } from '../../../base/ids.js'
 import { refuse, type Answer } from '../../cycle/answer.js'
-import type { Command, CommandContext } from '../../cycle/command.js'
+import type { Command, CommandContext, Screened } from '../../cycle/command.js'
 import { getReceipt } from './intent_receipt.js'
 import { checkSession } from './session_check.js'
 
@@ -20,7 +21,7 @@ export interface SessionProof {
 }
 
 /**
- * @param commandOf the command; its needs do not depend on the token
+ * @param commandOf the command; its needs and its order do not depend on the token
  * @param violation of the request, null if it is valid
  */
 export function bySession(
@@ -29,8 +30,8 @@ export function bySession(
   commandOf: (jti: string) => Command,
   violation: Violation | null,
 ): Command {
-  const { name, needs } = commandOf('')
-  return {
+  const { name, needs, screened } = commandOf('')
+  const command: Command = {
     name,
     needs,
     decide: (ctx) => {
@@ -41,6 +42,12 @@ export function bySession(
       return rejected(ctx, checkSession(tenant, session), violation)
     },
   }
+  if (screened === undefined) return command
+  const request: Screened['request'] = (ctx) => {
+    const jti = violation === null ? jtiOf(ctx, tenant, proof) : null
+    return jti === null ? null : (commandOf(jti).screened?.request(ctx) ?? null)
+  }
+  return { ...command, screened: { ...screened, request } }
 }
 
 function jtiOf(
