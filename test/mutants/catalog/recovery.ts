@@ -48,6 +48,10 @@ export const RECOVERY: readonly Mutant[] = [
         'orphans.get(id)?.matched_to ?? id',
         'orphans.get(`${id} `)?.matched_to ?? id',
       ],
+      'A pause of submissions ends the review of a held payment.': [
+        'payment.isPaused() && !payment.isHeld',
+        'payment.isPaused()',
+      ],
     },
   ),
   ...faultsIn('src/processor/recovery/marks.ts', 'processor/recovery/marks', {

@@ -6,6 +6,7 @@ import {
 } from '../../../src/processor/commands/intents/intent_review.js'
 import { approvePayout } from '../../../src/processor/commands/payouts/payout_review.js'
 import { inquire } from '../../../src/processor/commands/operators/inquire.js'
+import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
 import { listHeldIntents } from '../../../src/processor/queries/held_intent_list.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import { codeOf, viewOf } from '../../support/world.js'
@@ -53,6 +54,18 @@ runOnBothStores({
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
     await world.run(approveIntent(OPERATOR, lifecycle.id, ['pi_lost']))
     t.same(instructed(world), [lifecycle.id, lifecycle.id])
+  },
+
+  'a pause does not shorten the time of a reviewer': async (t, world) => {
+    const lifecycle = await intentAt(world, authorized)
+    await restored(world, without(ofThai(), 'reference'))
+    const missing = { id: lifecycle.id, reportId: null, status: 'not_found' } as const
+    await world.railReports(missing)
+    await world.run(pauseSubmissions(OPERATOR, 'corridor th_promptpay'))
+    await world.railReports(missing)
+    await world.fireTimers(2 * DAY)
+    t.match(await lifecycle.see(), { status: 'authorized' })
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
   },
 
   'the start after a release holds what is not submitted and equals an orphan': async (

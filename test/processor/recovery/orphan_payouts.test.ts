@@ -4,6 +4,8 @@ import {
   approvePayout,
   rejectPayout,
 } from '../../../src/processor/commands/payouts/payout_review.js'
+import { inquire } from '../../../src/processor/commands/operators/inquire.js'
+import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
 import { codeOf, viewOf } from '../../support/world.js'
 import {
@@ -342,6 +344,21 @@ runOnBothStores({
     t.match(await orphans(world), [{ held: [id] }])
     await world.run(approvePayout(OPERATOR, id, ['pout_lost']))
     t.same(instructed(world), [id, id])
+  },
+
+  'a pause does not shorten the time of a reviewer': async (t, world) => {
+    const { id } = await pay(world)
+    await restored(world, execution())
+    const missing = { id: id as never, reportId: null, status: 'not_found' } as const
+    await world.railReports(missing)
+    await world.run(pauseSubmissions(OPERATOR, 'rail sandbox'))
+    t.equal(codeOf(await world.run(inquire(OPERATOR, id))), 'ok')
+    await world.railReports(missing)
+    await world.fireTimers(2 * DAY)
+    t.match(await see(world, id), { status: 'processing', failure: null })
+    t.match(await orphans(world), [{ held: [id] }])
+    await world.fireTimers(DAY)
+    t.match(await see(world, id), { status: 'failed', failure: { code: 'review_expired' } })
   },
 
   'a dismissed orphan holds no further payment': async (t, world) => {

@@ -15,12 +15,13 @@
  *   execution confirmed by an operator takes the transaction id of the first one the rail reports.
  * - `not_found` counts only after the rail's finality window; then the same instruction is sent
  *   again. While submissions are paused it is not: it is inquired about each minute, so that it is
- *   sent soon after their end.
+ *   sent soon after their end. A held payment waits for its reviewer instead.
  * - Any report about a payment that an operator resolved answers the status inquiry about it.
  */
 import { MINUTE, plus, type Instant } from '../../../base/clock.js'
 import { PREFIX, type TenantId } from '../../../base/ids.js'
 import { SANDBOX_RAIL, type Execution, type RailReport } from '../../../rails/rail.js'
+import { isHeld } from '../../../../actors/hold.js'
 import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
@@ -69,6 +70,8 @@ interface RailInstructionView {
   ): void
   /** An operator resolved it, and the rail has not answered the status inquiry yet. */
   isInquiredAbout(): boolean
+  /** It waits for a reviewer, until the deadline of the review. */
+  readonly isHeld: boolean
   /** Whether its instruction may not be sent again now. */
   isPaused(): boolean
   /** Its next inquiry, instead of the scheduled one. The one that was answered does not count. */
@@ -166,7 +169,7 @@ function apply(
       if (payment.state !== 'open') return mismatch('not_found_after_execution')
       if (payment.submittedAt === undefined) return NO_MISMATCH
       if (at < plus(payment.submittedAt, finalityWindowMs)) return NO_MISMATCH
-      if (payment.isPaused()) payment.inquireBy(plus(at, MINUTE))
+      if (payment.isPaused() && !payment.isHeld) payment.inquireBy(plus(at, MINUTE))
       else payment.step({ type: 'notFound', at })
       return NO_MISMATCH
     case 'refused':
@@ -259,6 +262,7 @@ function viewOfIntent(
     step: (event) => advanceIntent(ctx, live, event),
     isInquiredAbout: () =>
       live.context.dueAt !== null && (live.state === 'captured' || live.state === 'failed'),
+    isHeld: isHeld(live.context),
     isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
     inquireBy: (at) => {
       live.context = { ...live.context, inquiries: uncounted(live.context.inquiries), dueAt: at }
@@ -292,6 +296,7 @@ function viewOfPayout(
     },
     isInquiredAbout: () =>
       live.context.dueAt !== null && (live.state === 'completed' || live.state === 'failed'),
+    isHeld: isHeld(live.context),
     isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
     inquireBy: (at) => {
       live.context = { ...live.context, inquiries: uncounted(live.context.inquiries), dueAt: at }
