@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { instant, systemClock } from '../../src/base/clock.js'
+import { instant, plus, systemClock } from '../../src/base/clock.js'
 import type { EffectId } from '../../src/base/ids.js'
 import type { Bank, BankOutcome, BankReceiver } from '../../src/rails/adapter/bank.js'
 import { startBankAdapter } from '../../src/rails/adapter/bank_adapter.js'
@@ -25,7 +25,7 @@ interface Called {
 type Answers = Partial<Pick<Bank, 'submit' | 'query' | 'recall' | 'finalityWindowMs'>>
 
 /** An adapter on the folder with a bank that answers so; absent answers are lost. */
-async function anAdapter(t: Test, folder: string, answers: Answers) {
+async function anAdapter(t: Test, folder: string, answers: Answers, clock = systemClock) {
   const calls: Called[] = []
   const lines: string[] = []
   let receive: BankReceiver = () => Promise.resolve()
@@ -53,7 +53,7 @@ async function anAdapter(t: Test, folder: string, answers: Answers) {
   const file = join(folder, 'rail.db')
   const journal = await openJournal({ file, schema: BANK_JOURNAL_SCHEMA, random })
   const adapter = await startBankAdapter({
-    ...{ bank, journal, random, clock: systemClock, callers: withEveryRole(TOKEN) },
+    ...{ bank, journal, random, clock, callers: withEveryRole(TOKEN) },
     address: `unix:${join(folder, 'rail.sock')}`,
     log: pino({}, { write: (line) => void lines.push(line) }),
     fail: (error) => {
@@ -115,6 +115,34 @@ t.test('inside the finality window `not_found` proves nothing', async (t) => {
   await until('the bank is asked twice', () => calls.length >= 3)
   t.same(new Set(calls.slice(1).map(({ kind }) => kind)), new Set(['query']))
   t.equal(await stateOf(journal, instruction), 'pending')
+})
+
+t.test('what the bank said before the end of the finality window proves nothing', async (t) => {
+  let passed = 0
+  let questions = 0
+  const answers: Answers = {
+    finalityWindowMs: 60_000,
+    query: (instruction) => {
+      if (++questions > 1) return Promise.resolve(paid(instruction))
+      passed = 600_000 // the answer is under way
+      return Promise.resolve({ kind: 'not_found' })
+    },
+  }
+  const clock = { now: () => plus(systemClock.now(), passed) }
+  const { address, calls } = await anAdapter(t, shortFolder(t), answers, clock)
+  const rail = await aLinkedListener(t, address)
+  const instruction = anInstruction({ notAfter: plus(systemClock.now(), 300_000) })
+  instruct(rail, instruction)
+  await rail.waitFor(instruction.id, 'executed')
+  t.same(
+    rail.about(instruction.id).map(({ status }) => status),
+    ['executed'],
+    'the payment came in after the question',
+  )
+  t.same(
+    calls.map(({ kind }) => kind),
+    ['submit', 'query', 'query'],
+  )
 })
 
 t.test('a payment that the bank never got is refused after its `not_after`', async (t) => {

@@ -43,5 +43,5 @@ export type BankOutcome =
   | { readonly kind: 'refused'; readonly refusal: RailRefusal }
   | ({ readonly kind: 'returned' } & BankExecution)
   | { readonly kind: 'recall_refused' }
-  /** The bank does not know the id. */
-  | { readonly kind: 'not_found' }
+  /** The bank does not know the id. `askedAt` is set by the adapter, if the bank was asked. */
+  | { readonly kind: 'not_found'; readonly askedAt?: Instant }

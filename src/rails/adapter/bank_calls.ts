@@ -72,12 +72,14 @@ export function createBankCalls({ bank, clock, log, learn }: BankCallsOptions): 
 
   async function perform(call: BankCall): Promise<void> {
     const { id } = call.instruction
-    if (call.kind === 'submit') submissions.set(id, clock.now())
+    const askedAt = clock.now()
+    if (call.kind === 'submit') submissions.set(id, askedAt)
     const outcome = await messageOf(call)
     // Before the answer is decided: it can lead to the next call.
     underWay.delete(id)
     next()
-    if (outcome !== undefined && !stopped) await learn(id, outcome)
+    if (outcome === undefined || stopped) return
+    await learn(id, outcome.kind === 'not_found' ? { ...outcome, askedAt } : outcome)
   }
 
   async function messageOf(call: BankCall): Promise<BankOutcome | undefined> {

@@ -5,8 +5,9 @@
  *
  * - The bank is called only about what is on disk: `committed` starts the calls of a batch.
  * - Every pending entry has a due step, so no payment is forgotten by a lost answer or a restart.
- * - An instruction is submitted again only when the bank does not know it after its finality
- *   window, counted from the last submission, or from the start of this process.
+ * - An instruction is submitted again, or ends as late, only when the bank does not know it after
+ *   its finality window, counted from the last submission, or from the start of this process, to
+ *   the question: the answer can be under way while the window passes.
  * - The bank's word is reported, also when it contradicts an earlier one: a `refused` payment that
  *   was executed is `executed`, for the processor to find the discrepancy. Only an execution that
  *   the bank takes back is not a refusal: it stays until the bank returns the money.
@@ -88,7 +89,9 @@ export function createBankRules(options: BankRulesOptions): Rules {
       case 'recall_refused':
         return entry.state === 'executed' ? 'recall_refused' : entry
       case 'not_found':
-        return entry.state === 'pending' ? submitAgain(entry, context) : entry
+        return entry.state === 'pending'
+          ? submitAgain(entry, outcome.askedAt ?? context.now, context)
+          : entry
     }
   }
 
@@ -120,10 +123,11 @@ export function createBankRules(options: BankRulesOptions): Rules {
     return { ...executed, amount, currency, account: destinationAccount, sealedAccount, bankCode }
   }
 
-  function submitAgain(entry: Entry, context: DecisionContext): Entry {
+  /** @param unknownAt when the bank did not know it */
+  function submitAgain(entry: Entry, unknownAt: Instant, context: DecisionContext): Entry {
     const { instruction } = entry
     const since = submittedAt(entry.id) ?? startedAt
-    if (instruction === null || context.now - since < finalityWindowMs) return entry
+    if (instruction === null || unknownAt - since < finalityWindowMs) return entry
     const { notAfter } = instruction
     if (notAfter !== null && context.now > notAfter) return refuse(entry, 'expired', context)
     asked.push({ kind: 'submit', instruction, receivedAt: entry.receivedAt })
