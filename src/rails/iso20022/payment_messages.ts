@@ -39,7 +39,7 @@ export function creditTransfer(instruction: Instruction, at: Instant, us: Member
     ...{ InstgAgt: agentOf(us.agent), InstdAgt: agentOf(us.switch) },
     ...{ Dbtr: { Nm: us.debtor.name }, DbtrAcct: accountOf(us.debtor.account) },
     ...{ DbtrAgt: agentOf(us.agent), CdtrAgt: agentOf(creditorAgent) },
-    Cdtr: destination.name === '' ? {} : { Nm: cut(destination.name) },
+    Cdtr: destination.name.trim() === '' ? {} : { Nm: cut(destination.name) },
     CdtrAcct: account,
     ...(references.length === 0 ? {} : { RmtInf: { Ustrd: references } }),
   }

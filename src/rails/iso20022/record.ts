@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { instant, type Clock, type Instant } from '../../base/clock.js'
+import { DAY, instant, plus, type Clock, type Instant } from '../../base/clock.js'
 import { projectRoot } from '../../base/project_root.js'
 import { openDatabase } from '../../store/sqlite/database.js'
 
@@ -41,8 +41,11 @@ const FIRST_SENT = 'INSERT INTO messages (id, created_at) VALUES (?, ?) ON CONFL
 const NOTE = `INSERT INTO notices (kind, subject, code, at) VALUES (?, ?, ?, ?)
   ON CONFLICT DO NOTHING`
 const STATEMENT = `INSERT INTO statements (account, number, at) VALUES (?, ?, ?)
-  ON CONFLICT DO NOTHING`
-const LAST = 'SELECT max(number) AS number FROM statements WHERE account = ? AND number < ?'
+  ON CONFLICT DO UPDATE SET at = excluded.at`
+const LAST = `SELECT max(number) AS number FROM statements
+  WHERE account = ? AND number < ? AND at > ?`
+/** Many banks begin to count again each year: a number of then is another statement. */
+const COUNTED_FOR_MS = 180 * DAY
 
 export async function openRecord(file: string, clock: Clock): Promise<Record> {
   const database = await openDatabase(file, {
@@ -64,7 +67,8 @@ export async function openRecord(file: string, clock: Clock): Promise<Record> {
     notices: () => database.all<Notice>('SELECT kind, subject, code FROM notices ORDER BY at'),
     statement: async (account, number) => {
       const digest = hash('sha256', account)
-      const [last] = await database.all<{ number: number | null }>(LAST, [digest, number])
+      const since = plus(clock.now(), -COUNTED_FOR_MS)
+      const [last] = await database.all<{ number: number | null }>(LAST, [digest, number, since])
       await database.run(STATEMENT, [digest, number, clock.now()])
       const from = last?.number ?? number - 1
       const count = Math.min(number - from - 1, MISSING_MAX)

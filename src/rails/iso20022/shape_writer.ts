@@ -6,7 +6,10 @@
  */
 import { currencyOf, exponentOf } from '../../money/currency.js'
 import { isRepeated, isRequired, type Amount, type Shape, type TextShape } from './shape.js'
-import { escaped, MessageFault } from './xml.js'
+import { escaped, isXmlText, MessageFault } from './xml.js'
+
+/** The standard has no amount with more digits before its point. */
+const WHOLE_DIGITS_MAX = 18
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -30,6 +33,7 @@ function contentOf(name: string, shape: Shape, value: unknown): readonly [string
 
 export function checkedText(name: string, { max, pattern }: TextShape, given: string): string {
   if ([...given].length > max) throw new MessageFault(`${name} is too long`)
+  if (!isXmlText(given)) throw new MessageFault(`${name} has a character that XML has not`)
   if (!pattern.test(given)) throw new MessageFault(`${name} has another form`)
   return given
 }
@@ -40,6 +44,7 @@ function amountContent(name: string, { minor, currency }: Amount): readonly [str
   const exponent = exponentOf(known)
   const digits = minor.toString().padStart(exponent + 1, '0')
   const whole = digits.slice(0, digits.length - exponent)
+  if (whole.length > WHOLE_DIGITS_MAX) throw new MessageFault(`${name} is too large`)
   const fraction = exponent === 0 ? '' : `.${digits.slice(-exponent)}`
   return [` Ccy="${currency}"`, whole + fraction]
 }

@@ -159,5 +159,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },
 }
 
+/** Not every text is, e.g. one with U+FFFE. */
+export const isXmlText = (text: string): boolean => !FORBIDDEN_CHARACTER.test(text)
+
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character)

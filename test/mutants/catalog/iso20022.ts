@@ -24,6 +24,9 @@ export const ISO20022: readonly Mutant[] = [
   ...faultsIn('src/rails/iso20022/shape_reader.ts', MESSAGES, {
     'An amount has more digits than its currency.': [' || fraction.length > exponent', ''],
   }),
+  ...faultsIn('src/rails/iso20022/shape_writer.ts', MESSAGES, {
+    'A message is written that no XML parser reads.': ['if (!isXmlText(given))', 'if (false)'],
+  }),
   ...faultsIn('src/rails/iso20022/xml.ts', 'rails/iso20022/xml', {
     'A document type is read.': ['/<[!?]/.test(text)', '/<[?]/.test(text)'],
   }),
@@ -59,10 +62,19 @@ export const ISO20022: readonly Mutant[] = [
       'if (entry.executions > 1 && !isWhole) {',
     ],
   }),
+  ...faultsIn('src/rails/adapter/bank_rules.ts', 'rails/bank_adapter', {
+    'A late answer of before the finality window ends a payment.': [
+      'outcome.askedAt ?? context.now',
+      'context.now',
+    ],
+  }),
   ...faultsIn('src/rails/iso20022/record.ts', MISBEHAVIOR, {
     'A missing statement is not noticed.': [
       'Math.min(number - from - 1, MISSING_MAX)',
       'Math.min(number - from - 1, 0)',
     ],
+  }),
+  ...faultsIn('src/rails/iso20022/record.ts', 'rails/iso20022/record', {
+    'The statements of a year hide those that are missing in the next one.': [' AND at > ?', ''],
   }),
 ]

@@ -172,3 +172,21 @@ t.test('a message with a fault is refused, with no value of it in the text', asy
   t.throws(() => writeMessage(creditTransfer(long, AT, US)), { message: 'Id is too long' })
   t.notMatch('Id is too long', name)
 })
+
+const paidTo = (name: string, amount = TRANSFER.amount) =>
+  creditTransfer({ ...TRANSFER, amount, destination: { ...TRANSFER.destination, name } }, AT, US)
+
+t.test('what is written can be read, or is not written', async (t) => {
+  const largest = 999_999_999_999_999_999n
+  for (const message of [paidTo('\u{10FFFD}\uFFFD'), paidTo('x', largest)]) {
+    t.same(readMessage(writeMessage(message), MESSAGE_BOUNDS), message)
+  }
+  for (const name of ['a\uFFFE', '\uFFFF']) {
+    t.throws(() => writeMessage(paidTo(name)), { message: 'Nm has a character that XML has not' })
+  }
+  t.throws(() => writeMessage(paidTo('x', largest + 1n)), /IntrBkSttlmAmt is too large/)
+})
+
+t.test('a payee with a blank name is paid without a name', async (t) => {
+  t.same(paidTo(' '), paidTo(''))
+})
