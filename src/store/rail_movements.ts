@@ -14,7 +14,10 @@ export interface MovementPosition {
 
 /** An entry on the rail's account. A posting has at most one. */
 export interface RailMovement extends MovementPosition {
-  /** The instruction id; for a discrepancy's entries, the id of its entity. */
+  /**
+   * The instruction that the rail executed: the payment's own or, if an orphan execution is matched
+   * to it, that one. For a discrepancy's entries, the id of its entity.
+   */
   readonly instruction: string
   readonly currency: string
   /** Positive: paid out. */
@@ -37,8 +40,9 @@ export const RAIL_MOVEMENT = {
 
 /** Accounts are `{tenant}:{currency}:rail_clearing`. Must equal the index's condition. */
 const isOfRail = (d: Dialect): string => d.endsWith('e.account', ':rail_clearing')
+const MATCHED = 'SELECT o.instruction FROM orphan_executions o WHERE o.matched_to = e.entity'
 const movement = (d: Dialect): string => `e.at, e.posting,
-  coalesce(d.entity, e.entity) AS instruction,
+  coalesce(d.entity, (${MATCHED}), e.entity) AS instruction,
   substr(e.account, ${d.position('e.account', ':')} + 1, 3) AS currency,
   CAST(e.amount AS TEXT) AS amount,
   CASE WHEN d.settlement = 'undo' THEN 1 ELSE 0 END AS undone,
@@ -73,7 +77,9 @@ export const movementsOfStatement = (instructions: readonly string[]): Statement
     booked (entity) AS (
       SELECT id FROM named
       UNION SELECT d.id FROM named
-        JOIN discrepancies d ${d.indexedBy('discrepancies_of_entity')} ON d.entity = named.id)
+        JOIN discrepancies d ${d.indexedBy('discrepancies_of_entity')} ON d.entity = named.id
+      UNION SELECT o.matched_to FROM named
+        JOIN orphan_executions o ON o.instruction = named.id AND o.matched_to IS NOT NULL)
     SELECT ${movement(d)} FROM booked
       JOIN ledger_entries e ${d.indexedBy('ledger_entries_of_entity')} ON e.entity = booked.entity
       ${WITH_PAYMENT}

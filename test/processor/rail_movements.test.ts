@@ -9,6 +9,7 @@ import {
   type MovementsView,
 } from '../../src/processor/queries/rail_movements.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
+import { execution, LOST, resolve, restored } from './recovery/orphans.js'
 import {
   accountOf,
   discrepanciesOf,
@@ -69,6 +70,26 @@ runOnBothStores({
     )
     t.same(await of(world, 'pout_none'), [])
     t.equal(await accountOf(world, 'rail_clearing'), '0')
+  },
+
+  'of a payment that an orphan execution is matched to': async (t, world) => {
+    await restored(world, execution())
+    const { id } = await pay(world)
+    viewOf(await resolve(world, 'pout_lost', id))
+    world.clock.pass(10)
+    await world.railReports({ ...LOST, status: 'returned' })
+    world.clock.pass(10)
+    const own = { id: id as never, reportId: 'own', transactionId: 'TX8' }
+    await world.railReports({ ...LOST, ...own, status: 'executed' })
+
+    const all = await booked(world)
+    t.match(all, [
+      { movement: 'executed', instruction_id: 'pout_lost', amount: '12500000' },
+      { movement: 'returned', instruction_id: 'pout_lost', amount: '12500000' },
+      { movement: 'executed', instruction_id: id, amount: '12500000' },
+    ])
+    t.same(await of(world, 'pout_lost'), all.slice(0, 2), 'as the statement of the rail has it')
+    t.same(await of(world, id, 'pout_lost'), all)
   },
 
   'a settlement toward the partner is no rail movement': async (t, world) => {

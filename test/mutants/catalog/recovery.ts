@@ -54,6 +54,12 @@ export const RECOVERY: readonly Mutant[] = [
       ],
     },
   ),
+  ...faultsIn('src/store/rail_movements.ts', 'processor/rail_movements', {
+    'The booking of a matched execution is not that of its line in the statement.': [
+      'coalesce(d.entity, (${MATCHED}), e.entity)',
+      'coalesce(d.entity, e.entity)',
+    ],
+  }),
   ...faultsIn('src/processor/recovery/marks.ts', 'processor/recovery/marks', {
     'Books without an event of the bus are served.': [
       'if (await books.hasEvent(id)) return null',
