@@ -48,6 +48,7 @@ export interface UserFingerprints {
 
 export interface ExpiredKey {
   readonly sequence: number
+  readonly key: string
   /** The fingerprint's column in the index of older keys. */
   readonly fingerprint: bigint
 }

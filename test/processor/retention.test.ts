@@ -155,9 +155,11 @@ t.test('keys are deleted by kind, at the earliest when their day has ended', asy
   await others.run()
   t.equal(others.deleted.keys, 1)
   t.equal(payoutOf(await pay(world, 'p')), payout, "payouts' keys are kept")
-  await world.rebuild()
   const next = intentOf(await create(world, 'i'))
-  t.not(next, intent, 'a repetition is a new request')
+  t.not(next, intent, 'a repetition is a new request, also before the next start')
+  await others.run()
+  t.equal(intentOf(await create(world, 'i')), next)
+  await world.rebuild()
   t.equal(intentOf(await create(world, 'i')), next)
 
   world.clock.pass(400 * DAY)

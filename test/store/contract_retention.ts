@@ -100,8 +100,8 @@ export function testRetention(open: OpenContractBooks): void {
       expired: {
         events: [1, 7],
         keys: [
-          { sequence: 1, fingerprint: 5n },
-          { sequence: 2, fingerprint: LEAST },
+          { sequence: 1, key: 'key-1', fingerprint: 5n },
+          { sequence: 2, key: 'key-2', fingerprint: LEAST },
         ],
         requests: ['req_1'],
         usage: ['gone'],

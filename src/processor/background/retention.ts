@@ -210,5 +210,6 @@ const isPayout = (entity: string): boolean => entity.startsWith('pout_')
 
 const expiredKey = ({ sequence, key }: StoredKeyAge): ExpiredRows['keys'][number] => ({
   sequence,
+  key,
   fingerprint: asInteger(fingerprintOf(key)),
 })

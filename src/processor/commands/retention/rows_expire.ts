@@ -3,6 +3,7 @@
  *
  * - What was deleted is recorded in the same commit: the audit knows what may be missing.
  * - A repeated deletion of the same rows changes nothing.
+ * - A deleted key is free at once: its row in memory could name an intent that is archived next.
  */
 import type { TenantId } from '../../../base/ids.js'
 import type { ExpiredRows } from '../../../store/retention.js'
@@ -26,6 +27,10 @@ export function expireRows({ rows, events, keys = [] }: Expiry): Command {
       if (events !== undefined) batch.stage('eventRetention', events.tenant, events)
       for (const row of keys) batch.stage('keyRetention', row.kind, row)
       batch.expire(rows)
+      for (const { sequence, key } of rows.keys ?? []) {
+        const cached = memory.idempotency.get(key)
+        if (cached?.sequence === sequence) memory.idempotency.remove(key, batch.number)
+      }
       return answer({})
     },
   }
