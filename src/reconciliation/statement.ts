@@ -16,6 +16,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { parse, type CsvError, type Info } from 'csv-parse'
 import { instant } from '../base/clock.js'
+import { withoutPrefix } from '../base/csv.js'
 import { ACCEPTED, LINE_KINDS } from '../base/movements.js'
 import { parsePositiveInt64 } from '../money/money.js'
 import type { AcceptedLine, StatementDetails, StatementLine } from './movement.js'
@@ -119,8 +120,7 @@ const detailsIn = (cell: (column: keyof Columns) => string): StatementDetails =>
   environment: cell('environment'),
   purpose: cell('purpose'),
   destinationAccount: cell('destination_account'),
-  // The apostrophe keeps spreadsheets from reading the cell as a formula.
-  reference: cell('reference').replace(/^'(?=[=+\-@])/, ''),
+  reference: withoutPrefix(cell('reference')),
   shard: cell('shard'),
 })
 

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { csvLine } from '../../src/base/csv.js'
 import { NoStatement, openStatement, type Read } from '../../src/reconciliation/statement.js'
 
 const HEAD = 'time,transaction_id,instruction_id,movement,currency,amount'
@@ -63,6 +64,14 @@ t.test('a line of an accepted instruction is no movement', async (t) => {
       },
     },
   ])
+})
+
+t.test('a reference is read as the statement of an adapter has it', async (t) => {
+  for (const reference of ['=1+1', "'=1+1", "''@a", "it's", "'"]) {
+    const cells = [...GOOD.split(','), reference]
+    const text = csvLine([...HEAD.split(','), 'reference']) + csvLine(cells)
+    t.match(await readAll(t, text), [{ good: { details: { reference } } }])
+  }
 })
 
 t.test('each bad line is reported with its number', async (t) => {

@@ -54,6 +54,15 @@ export const RECOVERY: readonly Mutant[] = [
       ],
     },
   ),
+  ...faultsIn('src/rails/rail.ts', 'processor/recovery/orphan_intents', {
+    'Blanks around the reference of a code hide its execution, and it is paid twice.': [
+      "    .join(' ')\n    .trim()",
+      "    .join(' ')",
+    ],
+  }),
+  ...faultsIn('src/base/csv.ts', 'reconciliation/statement', {
+    'A reference that looks escaped is read as another one.': ["/^'*[=+", '/^[=+'],
+  }),
   ...faultsIn('src/store/rail_movements.ts', 'processor/rail_movements', {
     'The booking of a matched execution is not that of its line in the statement.': [
       'coalesce(d.entity, (${MATCHED}), e.entity)',

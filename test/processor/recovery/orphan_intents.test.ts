@@ -9,6 +9,7 @@ import { inquire } from '../../../src/processor/commands/operators/inquire.js'
 import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
 import { listHeldIntents } from '../../../src/processor/queries/held_intent_list.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
+import { billTemplate, thai } from '../../qr/payloads.js'
 import { codeOf, viewOf } from '../../support/world.js'
 import { beginLifecycle, THAI, intentAt, scanned, authorized } from '../intent_lifecycle.js'
 import { balanceOf, OPERATOR, pay, readAll, runOnBothStores, types } from '../scenarios.js'
@@ -54,6 +55,22 @@ runOnBothStores({
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
     await world.run(approveIntent(OPERATOR, lifecycle.id, ['pi_lost']))
     t.same(instructed(world), [lifecycle.id, lifecycle.id])
+  },
+
+  'blanks around the references of a code are none in a statement': async (t, world) => {
+    const biller = '099400016550100'
+    const bill = { destination_account: biller, reference: 'INV 7   B' }
+    await restored(world, ofThai(bill))
+    const references = [
+      ['02', ' INV 7  '],
+      ['03', 'B '],
+    ] as const
+    const lifecycle = await beginLifecycle(world)
+    const qr_payload = thai(['29', ''], billTemplate(biller, ...references))
+    viewOf(await lifecycle.scan('36000', { qr_payload }))
+    viewOf(await lifecycle.confirm())
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
   },
 
   'a pause does not shorten the time of a reviewer': async (t, world) => {
