@@ -34,8 +34,13 @@ const ATTRIBUTES_MAX = 8
 const TAG_LENGTH_MAX = 1_024
 /** Start and end tag. */
 const TAGS_PER_ELEMENT = 2
-const DECLARATION =
-  /^<\?xml version="1\.0"(?: encoding="UTF-8")?(?: standalone="(?:yes|no)")? ?\?>/i
+/** Some libraries write single quotes. */
+const quoted = (value: string): string => `(?:"${value}"|'${value}')`
+const DECLARATION = new RegExp(
+  `^<\\?xml version=${quoted('1\\.0')}(?: encoding=${quoted('UTF-8')})?` +
+    `(?: standalone=${quoted('(?:yes|no)')})? ?\\?>`,
+  'i',
+)
 const FORBIDDEN_CHARACTER = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
 const TOO_LONG_TAG = new RegExp(`<[^>]{${TAG_LENGTH_MAX}}`)
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]*$/

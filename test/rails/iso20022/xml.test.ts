@@ -67,3 +67,11 @@ t.test('a mark of UTF-8, references and blanks are read', async (t) => {
     children: [{ name: 'b', attributes: {}, children: [], text: '&éé' }],
   })
 })
+
+t.test('a declaration with single quotes is read', async (t) => {
+  const root = { name: 'm', attributes: {}, children: [], text: '' }
+  for (const head of ["version='1.0'", "version='1.0' encoding='utf-8' standalone='no'"]) {
+    t.same(read(`<?xml ${head}?>\n<m/>`), root)
+  }
+  t.throws(() => read(`<?xml version="1.0'?><m/>`), MessageFault)
+})
