@@ -51,6 +51,7 @@ import {
   conversionsMatchQuotes,
   correctionsAreByOperators,
   correctionsStayWithinDeposits,
+  depositsAreByOperators,
   depositsArePostedOnce,
   entriesCarryTheirTenant,
   movedPostingsKeepTheirOrder,
@@ -133,6 +134,7 @@ export const CHECKLIST: readonly Check[] = [
   discrepanciesAreResolvedByName,
   approvalsAreByTwoOperators,
   actionsMatchWhatTheyMoved,
+  depositsAreByOperators,
   correctionsAreByOperators,
   // The rail's log.
   railLogExists,

@@ -8,10 +8,12 @@ import type { Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
 import {
   newId,
+  tenantOf,
   type DeliveryId,
   type EndpointId,
   type EventId,
   type IntentId,
+  type PartnerId,
   type PayoutId,
 } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -134,6 +136,8 @@ const EVIDENCE = 'statement of 21 November, line 4'
 async function fund(world: World): Promise<void> {
   const [currency, amount] = ['THB', '9007199254740993'] // 2^53 + 1
   await world.run(deposit(ANNA, DEMO, { currency, amount, idempotencyKey: 'wire-1' }))
+  const production = { currency: 'USD', amount: '700', idempotencyKey: 'wire-1' }
+  viewOf(await world.run(deposit(ANNA, tenantOf('demo' as PartnerId, 'production'), production)))
   const euros = { currency: 'EUR', amount: '500', idempotencyKey: 'wire-2' }
   const requested = await world.run(deposit(ANNA, DEMO, euros))
   if (requested.ok || !('approvalRequest' in requested)) throw new Error('it was not requested')

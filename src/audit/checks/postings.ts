@@ -77,6 +77,19 @@ export const depositsArePostedOnce = byQuery({
       FROM deposits WHERE shape <> 'funding-, prefund+' OR tenants > 1`,
 })
 
+export const depositsAreByOperators = byQuery({
+  name: 'deposits_are_by_operators',
+  sentence: 'Each deposit of a production tenant is an action of an operator.',
+  over: ['ledger_entries', 'operator_log'],
+  broken: `
+    SELECT e.entity, 'a deposit of ' || e.amount || ' on ' || e.account AS found,
+           'the operator in operator_log' AS expected
+      FROM ledger_entries e
+      WHERE e.plan = 'deposit' AND e.tenant GLOB '*_production' AND NOT EXISTS
+        (SELECT 1 FROM operator_log o
+          WHERE o.action = 'deposit' AND o.subject = e.tenant || ' ' || e.entity AND o.at = e.at)`,
+})
+
 export const withdrawalsArePostedOnce = byQuery({
   name: 'withdrawals_are_posted_once',
   sentence: 'A withdrawal is one posting from the prefund of one tenant to its funding.',

@@ -37,6 +37,10 @@ export const postings: Corruptions = ({ payouts }) => [
         WHERE posting =
         (SELECT posting FROM ledger_entries WHERE account = 'demo_sandbox:VND:funding')`,
   }),
+  ...breaks('deposits_are_by_operators', {
+    'a deposit of production that no operator made':
+      "DELETE FROM operator_log WHERE action = 'deposit' AND tenant = 'demo_production'",
+  }),
   ...breaks('withdrawals_are_posted_once', {
     'two withdrawals under one id': `
         UPDATE ledger_entries SET entity =
