@@ -189,7 +189,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   function openIfAdmitted(admitted: boolean): void {
     if (closed) return
     if (admitted) return open()
-    downFor = 'the books lack its newest instruction'
+    downFor = 'the books lack its newest instruction, or are not verified'
     retry.schedule(connect)
   }
 

@@ -13,7 +13,8 @@
  * - The word of a webhook pool alone stops submissions to the rail, not writes: no money leaves
  *   until an operator has judged it.
  * - Books without a high-water mark are unverified and refuse writes until every rail answers, or
- *   the bus has an event that they have. The release of a recovery leaves a mark.
+ *   the bus has an event that they have. Until then no rail is linked: its reports could not be
+ *   applied, and come once a link. The release of a recovery leaves a mark.
  * - In recovery mode, and while the books are unverified, the high-water mark is not moved: it is
  *   the evidence of the loss.
  */
@@ -212,13 +213,14 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
         id === null ? null : { kind: 'event', source: BUS, id },
         (admitted) => admitted === 'contained',
       ),
-    admitRail: (name, id) => {
+    admitRail: async (name, id) => {
       const source = railNamed(name)
       const mark = id === null ? null : ({ kind: 'instruction', source, id } as const)
-      return admit(source, mark, (admitted) => {
+      const isAdmitted = await admit(source, mark, (admitted) => {
         if (admitted !== 'rejected') unheard.delete(name)
         return unheard.size === 0
       })
+      return isAdmitted && isVerified
     },
     admitPool: (number, id) => {
       const source = `${POOL} ${number}`

@@ -99,6 +99,10 @@ export const RECOVERY: readonly Mutant[] = [
     'A source is used before the others are judged.': ['await begun\n', ''],
   }),
   ...faultsIn('src/processor/background/recovery.ts', 'processor/recovery/verification', {
+    'A rail is linked before the books are verified, and its reports are lost.': [
+      'return isAdmitted && isVerified',
+      'return isAdmitted',
+    ],
     'The mark is written before its commit.': [
       'await books.commit(batch)\n',
       'const done = books.commit(batch); highWater.committed(books.marks.progress())\n' +
