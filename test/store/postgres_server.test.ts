@@ -60,6 +60,9 @@ t.test('what a database has for its sessions ends none of ours', async (t) => {
   await connection.exec(`ALTER DATABASE ${database} SET synchronous_commit = off;
     ALTER DATABASE ${database} SET default_transaction_isolation = serializable`)
   settings.set('synchronous_commit', 'on').set('default_transaction_isolation', 'read committed')
+  await connection.exec(`ALTER DATABASE ${database} SET client_min_messages = error;
+    ALTER DATABASE ${database} SET standard_conforming_strings = off`)
+  settings.set('client_min_messages', 'warning').set('standard_conforming_strings', 'on')
 
   const there = target.map((each) => ({ ...each, database }))
   const session = await connectToPrimary(there, 'public', 'a test')

@@ -50,12 +50,14 @@ const BIGINT_OID = 20
 const CLOSE_WITHIN_MS = SECOND
 /**
  * Whatever a server, a database or a role has for sessions without settings of their own: a commit
- * is on the synchronous standbys, and neither a rest nor a wait ends a session. A rest within a
- * transaction does, as the server has it: that releases the locks of a dead owner.
+ * is on the synchronous standbys, or a warning tells that it is not, and neither a rest nor a wait
+ * ends a session. A rest within a transaction does, as the server has it: that releases the locks
+ * of a dead owner. In our SQL a backslash is a character.
  */
 const SESSION = [
   ...['synchronous_commit=on', 'default_transaction_isolation=read\\ committed', 'jit=off'],
   ...['statement_timeout=0', 'lock_timeout=0', 'idle_session_timeout=0'],
+  ...['client_min_messages=warning', 'standard_conforming_strings=on'],
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ')
