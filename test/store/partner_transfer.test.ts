@@ -30,6 +30,7 @@ import { BOOKS } from '../../src/store/postgres/store.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { Statement } from '../../src/store/database.js'
 import { writeSeedData } from '../load/seed_data/seed_data.js'
+import { eventually } from '../support/eventually.js'
 import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -200,6 +201,26 @@ t.test('an owner that waits cannot end a move whose transaction is under way', a
   t.equal(await cluster.partnerMoveState('demo'), 'given_up')
   t.notOk(await cluster.beginPartnerMove(THERE), 'it has ended')
   await sql.exec("UPDATE books_1.owner SET holder = ''; UPDATE books_2.owner SET holder = ''")
+})
+
+t.test('an owner waits for the other one longer than sessions may rest', async (t) => {
+  const connection = await connectTo('cluster')
+  t.teardown(() => connection.close())
+  await connection.exec(`SET idle_in_transaction_session_timeout = '100ms'`)
+  await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+  t.equal(await beginTransfer(connection, THERE), null)
+  await eventually('it has rested', async () => {
+    const [rest] = await sql.all<{ isLong: boolean }>(
+      `SELECT clock_timestamp() - state_change > '300ms' AS "isLong"
+       FROM pg_stat_activity WHERE pid = ?`,
+      [connection.session],
+    )
+    return rest?.isLong ?? true
+  })
+  const elsewhere = { epoch: 9, batch: 9 }
+  const held = { books_1: elsewhere, books_2: elsewhere }
+  const ended = await transferPartner(connection, THERE, held)
+  t.match(ended, { kind: 'given_up', cause: /the owner of books_\d has not waited/ })
 })
 
 t.test('periods and balances of a shard that took a partner in', async (t) => {

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
-import { exportSchemas, importSchemas } from '../../src/store/postgres/copy.js'
+import { exportSchemas, importSchemas, readSnapshot } from '../../src/store/postgres/copy.js'
+import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { anEvent, anIntent, batchOf } from './commit_rows.js'
 import { server, newShard, opened, connected } from './postgres_books.js'
@@ -34,6 +35,23 @@ t.test('a copy to SQLite and back has the same rows', async (t) => {
   t.same(await textOf(again), await textOf(there))
   const reopened = await opened(t, copy)
   t.match(await reopened.store.openEvents(0, 9), [{ id: 'evt_2' }])
+})
+
+t.test('an export rests longer than sessions may', async (t) => {
+  const rows = await connected(t, 'pg_catalog')
+  t.teardown(() => rows.exec('ALTER ROLE CURRENT_USER RESET idle_in_transaction_session_timeout'))
+  await rows.exec(`ALTER ROLE CURRENT_USER SET idle_in_transaction_session_timeout = '100ms'`)
+  const found = await readSnapshot(server.url, async (snapshot) => {
+    await eventually('it has rested', async () => {
+      const [rest] = await rows.all<{ isLong: boolean }>(
+        `SELECT clock_timestamp() - state_change > '300ms' AS "isLong"
+         FROM pg_stat_activity WHERE application_name = 'causeway export'`,
+      )
+      return rest?.isLong ?? true
+    })
+    return snapshot.all('SELECT 1 AS one')
+  })
+  t.same(found, [{ one: 1 }])
 })
 
 /** Every row of every table. */

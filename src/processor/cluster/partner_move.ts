@@ -116,7 +116,8 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
   }
 
   const leave = async (move: PendingMove): Promise<void> => {
-    const connection = await dependencies.connect(`move ${move.partner}`)
+    const connection = await sessionFor(move, 'move')
+    if (connection === undefined) return
     try {
       const obstacle =
         (await obstacleTo(connection, move)) ?? (await beginTransfer(connection, move))
@@ -127,6 +128,19 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
       else await transfer(connection, move, other)
     } finally {
       await connection.close().catch(() => undefined)
+    }
+  }
+
+  /** Undefined: the server has none left. Nothing has begun, so the move is given up. */
+  const sessionFor = async (
+    move: PartnerMove,
+    purpose: string,
+  ): Promise<Connection | undefined> => {
+    try {
+      return await dependencies.connect(`${purpose} ${move.partner}`)
+    } catch (error) {
+      await giveUp(move, `the owner of ${shard} gets no session: ${String(error)}`)
+      return undefined
     }
   }
 
@@ -186,7 +200,9 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
 
   const join = async (move: PendingMove): Promise<void> => {
     const partner = move.partner as PartnerId
-    const early = await loadEarly(move)
+    const connection = await sessionFor(move, 'fingerprints')
+    if (connection === undefined) return
+    const early = await loadEarly(connection, partner)
     const since = elapsed()
     const release = await hold()
     const last = await store.lastFingerprints()
@@ -211,10 +227,12 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
   }
 
   /** Fingerprints of what is set apart, so that no call waits for them. */
-  const loadEarly = async (move: PendingMove): Promise<EarlyFingerprints | undefined> => {
-    const connection = await dependencies.connect(`fingerprints ${move.partner}`)
+  const loadEarly = async (
+    connection: Connection,
+    partner: PartnerId,
+  ): Promise<EarlyFingerprints | undefined> => {
     try {
-      return await loadEarlyFingerprints(connection, memory, move.partner)
+      return await loadEarlyFingerprints(connection, memory, partner)
     } finally {
       await connection.close().catch(() => undefined)
     }

@@ -44,7 +44,7 @@ import {
   type SetApart,
 } from './partner_fingerprints.js'
 import type { HeldAt, MovedBy, PartnerMove } from './partner_moves.js'
-import { pendingAt } from './partner_moves.js'
+import { MOVE_WITHIN_MS, pendingAt } from './partner_moves.js'
 import { obstacleTo, sizeOf } from './partner_obstacles.js'
 
 /** The time of a move grows with the rows that are not set apart, and partners wait for it. */
@@ -54,6 +54,8 @@ const READERS_WITHIN = '300ms'
 const LOCKS_WITHIN = '3s'
 /** An automatic vacuum ends a second after another session waits for it. */
 const VACUUM_WITHIN = '5s'
+/** Until the other owner has stopped, whatever the server has for rests in a transaction. */
+const HELD_WITHIN_MS = MOVE_WITHIN_MS + 3_000
 /** No candidate takes the shards over before its end, also when this process is gone. */
 const BOUNDS = `SET LOCAL idle_in_transaction_session_timeout = '5s';
   SET LOCAL lock_timeout = '${LOCKS_WITHIN}'; SET LOCAL statement_timeout = '20s';
@@ -100,7 +102,8 @@ export async function beginTransfer(
   connection: Connection,
   move: PartnerMove,
 ): Promise<string | null> {
-  await connection.exec(`BEGIN; SET LOCAL lock_timeout = '${VACUUM_WITHIN}'`)
+  await connection.exec(`BEGIN; SET LOCAL lock_timeout = '${VACUUM_WITHIN}';
+    SET LOCAL idle_in_transaction_session_timeout = ${HELD_WITHIN_MS}`)
   try {
     const copy = await copyOf(connection, move.partner)
     if (copy?.phase === 'ready') await connection.exec(lockedForChange(copy))

@@ -80,6 +80,9 @@ export interface Snapshot {
   export(wanted: readonly SchemaFile[]): Promise<readonly CopiedTable[]>
 }
 
+/** A transaction rests while a file is written or read: the disk of the files can be slow. */
+const RESTS_WITHIN = `SET LOCAL idle_in_transaction_session_timeout = '10min'`
+
 /** All reads of `read` use one snapshot. */
 export async function readSnapshot<Result>(
   url: string,
@@ -90,7 +93,7 @@ export async function readSnapshot<Result>(
     const books = await connection.all<{ schema: string }>(
       `SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'intents'`,
     )
-    await connection.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await connection.exec(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${RESTS_WITHIN}`)
     // Which tables a shard has is in no snapshot, so no move of a large partner ends meanwhile.
     for (const { schema } of books) await lockBooks(connection, schema)
     const found = await connection.all<{ name: string }>('SELECT nspname AS name FROM pg_namespace')
@@ -167,7 +170,7 @@ export async function importSchemas(
       await connection.exec(`SET search_path = ${schema}`)
       await migrate(connection, schema, { migrations: KINDS[holds].postgres })
     }
-    await connection.exec('BEGIN')
+    await connection.exec(`BEGIN; ${RESTS_WITHIN}`)
     const copied: CopiedTable[] = []
     for (const each of wanted) {
       copied.push(...(await importSchema(connection, each, (row) => toText(row, each))))
