@@ -137,6 +137,27 @@ t.test('a process of a copied data directory waits while the other one serves', 
   t.equal((await (await second).store.boot(instant(0))).epoch, 2)
 })
 
+t.test('a candidate ends when the session of one of its readers has ended', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one' })
+  const rows = await connected(t, shard)
+  const readers = async (): Promise<readonly number[]> => {
+    const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'causeway lists'`
+    return (await rows.all<{ pid: number }>(sql)).map(({ pid }) => pid)
+  }
+  const before = await readers()
+  const candidate = opened(t, shard, { holder: 'two', pause: shortPause }).catch((e: Error) => e)
+  const reader = await eventually('its reader', async () =>
+    (await readers()).find((pid) => !before.includes(pid)),
+  )
+  await rows.all('SELECT pg_terminate_backend(?)', [reader])
+  await eventually('it has ended', async () => !(await readers()).includes(reader))
+  await first.store.barrier()
+  await longPause(HEARTBEAT_MS)
+  await first.store.close()
+  t.match(await candidate, { name: 'NoAnswer', message: /the connection to the server was lost/ })
+})
+
 /** Makes each write wait for a standby that does not exist, until the test ends. */
 async function withoutStandby(t: Test, shard: string): Promise<StandbyControl> {
   const admin = await connected(t, shard)
@@ -186,6 +207,19 @@ t.test('a cancelled wait for the standby counts as a failed commit', async (t) =
   await standby.cancel()
   t.match(await committing, { message: /committed with a warning/ })
   t.match(failure(), { message: /committed with a warning/ })
+})
+
+t.test('a cancelled wait counts also where a role gets no warnings', async (t) => {
+  const shard = newShard()
+  const admin = await connected(t, shard)
+  t.teardown(() => admin.exec('ALTER ROLE CURRENT_USER RESET client_min_messages'))
+  await admin.exec('ALTER ROLE CURRENT_USER SET client_min_messages = error')
+  const { store } = await opened(t, shard)
+  const standby = await withoutStandby(t, shard)
+  const committing = store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
+  await eventually('the commit waits', async () => (await standby.waiting()) > 0)
+  await standby.cancel()
+  t.match(await committing, { message: /committed with a warning/ })
 })
 
 t.test('a cancelled wait of a heartbeat counts as a failure', async (t) => {

@@ -2,6 +2,9 @@
  * A schema of PostgreSQL: created and migrated under a lock, with its commit function.
  *
  * - Migrations only expand: the previous version of the program can commit to the newer schema.
+ * - An owner may commit meanwhile, and a snapshot, such as an export, be read for minutes. Commits
+ *   queue behind a migration that waits for the snapshot's locks, so it waits shortly, undoes
+ *   itself and begins again.
  * - A commit function is named after its own text and never replaced, so two versions of the
  *   program run side by side.
  * - A schema of a newer version is rejected, as is a database that cannot store every text, or does
@@ -9,6 +12,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SECOND, systemPause, type Pause } from '../../base/clock.js'
 import type { CommitFunction } from './commit_function.js'
 import type { Connection } from './connection.js'
 
@@ -27,22 +31,41 @@ export interface OwnedSchemaDefinition extends SchemaDefinition {
 /** Names that are also safe inside SQL. */
 export const SHARD_NAME = /^[a-z][a-z0-9_]{0,40}$/
 
+/** Far shorter than an owner waits for its commit. */
+const LOCKS_WITHIN = '500ms'
+const AGAIN_AFTER_MS = 2 * SECOND
+/** PostgreSQL's code for a lock that is not free. */
+const NO_LOCK = '55P03'
+
 export async function migrate(
   connection: Connection,
   schema: string,
   definition: SchemaDefinition | OwnedSchemaDefinition,
+  pause: Pause = systemPause,
 ): Promise<void> {
   await checkLocale(connection)
+  while (!(await isMigrated(connection, schema, definition))) await pause(AGAIN_AFTER_MS)
+}
+
+/** @returns false when a lock was not free soon: nothing has changed */
+async function isMigrated(
+  connection: Connection,
+  schema: string,
+  definition: SchemaDefinition | OwnedSchemaDefinition,
+): Promise<boolean> {
   await connection.exec('BEGIN')
   try {
     await connection.run('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
+    await connection.exec(`SET LOCAL lock_timeout = '${LOCKS_WITHIN}'`)
     await ensureSchema(connection, schema)
     await applyMigrations(connection, schema, definition)
     if ('commitFunction' in definition)
       await ensureFunction(connection, schema, definition.commitFunction)
     await connection.exec('COMMIT')
+    return true
   } catch (error) {
     await connection.exec('ROLLBACK').catch(() => undefined)
+    if ((error as { code?: string }).code === NO_LOCK) return false
     throw error
   }
 }

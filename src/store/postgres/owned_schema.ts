@@ -21,7 +21,7 @@ import { FILES } from '../../base/subjects.js'
 import { acquireLock } from '../sqlite/database.js'
 import type { Database } from '../database.js'
 import { Deposed, type Synchrony } from '../store.js'
-import { answerWithin, createAnswers, lostOr, type Answers } from './answers.js'
+import { answerWithin, createAnswers, lostOr, NoAnswer, type Answers } from './answers.js'
 import {
   checkTimeline,
   connectToPrimary,
@@ -133,6 +133,28 @@ const watchedBy = (reads: Answers, connection: Connection): Connection => ({
   all: (sql, parameters) => reads.ask(() => connection.all(sql, parameters)),
 })
 
+/** A candidate does not use the connections of its readers: one of them can end unnoticed. */
+function watchEnds(connections: readonly Connection[]) {
+  let ended: Error | undefined
+  let report: (error: Error) => void = () => undefined
+  for (const connection of connections) {
+    connection.onLost((error) => {
+      ended ??= error
+      report(error)
+    })
+  }
+  return {
+    /** @throws NoAnswer when one has ended */
+    check: (): void => {
+      if (ended !== undefined) throw new NoAnswer(ended)
+    },
+    onEnd: (handler: (error: Error) => void): void => {
+      report = handler
+      if (ended !== undefined) handler(ended)
+    },
+  }
+}
+
 /** @throws NoAnswer when the server is lost after it was connected to */
 export async function openOwnedSchema<Name extends string>(
   { url, shard, timelines = NO_TIMELINES, ...options }: SchemaOptions,
@@ -161,6 +183,7 @@ export async function openOwnedSchema<Name extends string>(
     watched.map(({ name, connection }) => [name, connection]),
   ) as Record<Name, Connection>
   const all = [writer, ...opened.map(([, connection]) => connection)]
+  const ends = watchEnds(all)
   const close = async (): Promise<void> => {
     await Promise.all(all.map((connection) => connection.close()))
   }
@@ -168,7 +191,7 @@ export async function openOwnedSchema<Name extends string>(
   let server: ServerWatch
   try {
     await writer.exec(ENDS_WHEN_SILENT)
-    await migrate(writer, shard, definition)
+    await migrate(writer, shard, definition, options.pause)
     await writer.exec(BY_INDEX)
     const { statement } = definition.commitFunction
     const background = readers[opened[0]![0]]
@@ -178,7 +201,12 @@ export async function openOwnedSchema<Name extends string>(
       ...options,
       connection: writer,
       background,
-      looks: { all: (sql, values) => answerWithin(writer.all(sql, values), ANSWER_WITHIN_MS) },
+      looks: {
+        all: async (sql, values) => {
+          ends.check()
+          return answerWithin(writer.all(sql, values), ANSWER_WITHIN_MS)
+        },
+      },
       checkServer: () => checkTimeline(writer, targets),
       statement,
       reads,
@@ -188,7 +216,7 @@ export async function openOwnedSchema<Name extends string>(
     throw lostOr(error)
   }
   const { fail, release, ...owned } = ownership
-  for (const connection of all) connection.onLost(fail)
+  ends.onEnd(fail)
   const { epoch, lastBatch: batch } = owned.ownership()
   options.log.info({ shard, epoch, batch }, 'owner of the books')
   server.start(fail)
