@@ -32,3 +32,12 @@ t.test('the next table begins with little', async (t) => {
   t.equal(scale.of('intents'), 2)
   t.equal(scale.of('payouts'), 1)
 })
+
+t.test('sizes are few, however long the steps take', async (t) => {
+  const scale = createStepScale()
+  const sizes = Array.from({ length: 1_000 }, (_, step) => {
+    scale.took(20 + ((step * 37) % 101))
+    return scale.of('intents')
+  })
+  t.ok(new Set(sizes).size <= 16)
+})

@@ -229,6 +229,10 @@ t.test('it moves with them, and rows are put in place', async (t) => {
   await crashedOnce(async (rows) => settleStep(rows, await present(), () => undefined))
   t.same(await rowsIn('books_2'), everything)
   await assertClean(t)
+  const forgotten = await sql.all(
+    "SELECT 1 FROM pg_prepared_statements WHERE statement LIKE 'SELECT max(first) AS last%'",
+  )
+  t.equal(forgotten.length, 1, 'steps have one text: the server keeps each prepared')
 })
 
 t.test('it returns, and its rows are in place again', async (t) => {

@@ -3,6 +3,8 @@
  * long for its locks, on a busy server as on a quiet one.
  *
  * - Rows of one table take about the same time, so each table begins with little.
+ * - The sizes are few: each is a statement of its own, which the server keeps prepared until the
+ *   end of the session.
  */
 
 /** A commit that changes a row of the step waits for its end. */
@@ -23,7 +25,7 @@ export function createStepScale(): StepScale {
   return {
     of: (next) => {
       if (next !== table) [table, scale] = [next, 1]
-      return scale
+      return 2 ** (Math.floor(2 * Math.log2(scale)) / 2)
     },
     took: (milliseconds) => {
       const factor = Math.min(GROWTH_MAX, STEP_MS / Math.max(1, milliseconds))

@@ -140,10 +140,12 @@ async function forgetSomeLinks(rows: Rows, copy: PartnerCopy, scale: number): Pr
   const after = Number(cursors['forgotten links'] ?? 0)
   // A move of an earlier version has not kept it.
   const until = cursors[LAST_LINKS] ?? String(Number.MAX_SAFE_INTEGER)
-  const page = linksPage(from, after, Math.ceil(FORGOTTEN_PER_STEP * scale))
+  // One text for all steps: the server keeps each prepared until the end of the session.
+  const page = linksPage(from, '?1', Math.ceil(FORGOTTEN_PER_STEP * scale))
   return inStep(rows, async () => {
     const [found] = await rows.all<{ last: number | null }>(
-      `SELECT max(first) AS last FROM (${page}) AS page WHERE first <= ${until}`,
+      `SELECT max(first) AS last FROM (${page}) AS page WHERE first <= ?2`,
+      [after, Number(until)],
     )
     const last = found?.last ?? null
     if (last === null) return false
