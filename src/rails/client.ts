@@ -11,7 +11,7 @@
  *   and not acknowledged: the rail sends it again to a link of that shard. An answer is not: the
  *   payment may have moved here.
  * - The link is up only after the rail has described itself (a report cannot be judged without its
- *   finality window) and `admit` has accepted it.
+ *   finality window), `admit` has accepted it, and its reports have a handler.
  * - A rail that answers pings can hang all the same: Describe has a deadline, and a link that
  *   reports nothing after an inquiry is opened again.
  */
@@ -93,10 +93,7 @@ interface Link {
   readonly railInstructions: BatchingWriter<RailInstruction>
 }
 
-/**
- * Connects to the rail at an address and reconnects until closed. Set the handlers synchronously:
- * a report that arrives without a handler comes again only when the next link opens.
- */
+/** Connects to the rail at an address and reconnects until closed. */
 export function connectRail(connection: RailConnection): ConnectedRail {
   const { address, token, tls = CLEARTEXT, log, shard = '', admit } = connection
   const { describedWithinMs = DESCRIBED_WITHIN_MS } = connection
@@ -120,7 +117,9 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   let silence: NodeJS.Timeout | undefined
   let closed = false
   const retry = createRetry(RECONNECT)
-  let reportHandler: Parameters<Rail['onReport']>[0] = () => undefined
+  let reportHandler: Parameters<Rail['onReport']>[0] | undefined
+  /** A report without a handler would come again only with the next link. */
+  let waitsForHandler = false
   let linkHandler: Parameters<Rail['onLink']>[0] = () => undefined
 
   const label = (): string => connection.name ?? description.name
@@ -133,6 +132,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     send,
     onReport: (handler) => {
       reportHandler = handler
+      if (waitsForHandler && !closed) open()
     },
     onLink: (handler) => {
       linkHandler = handler
@@ -194,6 +194,8 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   }
 
   function open(): void {
+    waitsForHandler = reportHandler === undefined
+    if (waitsForHandler) return
     const stream: Link['stream'] = client.current().Link(metadata)
     const pack = (railInstructions: readonly RailInstruction[]): OrderBatch => ({
       orders: railInstructions.map((each) => writeRailInstruction(each, shard)),
@@ -258,7 +260,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
       log.warn({ rail: label(), foreign }, 'rail reports of other shards dropped')
     }
     crashPoint('rail_report.received')
-    if (own.length > 0) reportHandler(own)
+    if (own.length > 0) reportHandler?.(own)
   }
 
   function isOwn(report: RailReport): boolean {

@@ -11,7 +11,8 @@ import { instant } from '../../src/base/clock.js'
 import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constants.js'
 import { createLog, type Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import { UNDESCRIBED, type RailInstruction } from '../../src/rails/rail.js'
+import { connectRail } from '../../src/rails/client.js'
+import { UNDESCRIBED, type RailInstruction, type RailReport } from '../../src/rails/rail.js'
 import { eventually } from '../support/eventually.js'
 import {
   aLinkedListener,
@@ -25,7 +26,25 @@ import {
 
 type Stream = ServerDuplexStream<OrderBatch__Output, ReportBatch>
 
+const silent = createLog('test', { LOG_LEVEL: 'silent' })
+
 const socketIn = (folder: string): string => `unix:${join(folder, 'rail.sock')}`
+
+t.test('no link is opened before its reports have a handler', async (t) => {
+  const puppet = await aPuppet(t)
+  const rail = connectRail({ address: puppet.address, token: TOKEN, log: silent })
+  t.teardown(() => rail.close())
+  await until('it is described', () => rail.describe() !== UNDESCRIBED)
+  t.equal(rail.up(), false)
+  const { id } = anInstruction()
+  const received: RailReport[] = []
+  rail.onReport((reports) => received.push(...reports))
+  t.equal(rail.up(), true)
+  await until('the link', () => puppet.streams.length > 0)
+  puppet.report({ id, status: 'accepted' })
+  await until('its report', () => received.length > 0)
+  t.equal(puppet.streams.length, 1)
+})
 
 /** A rail that sends what the test writes. */
 async function aPuppet(t: Test) {
