@@ -8,7 +8,8 @@
  * - Reconnects forever; each process decides whether it serves without the bus.
  * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
  *   recreated. A recreated stream has lost its messages, and the publisher reports it.
- * - A message that the stream refuses is told in the log: until the cause ends, no event passes.
+ * - A message that the stream refuses is told in the log: until the cause ends, no event passes. So
+ *   is a stream of other subjects, which an operator has made.
  * - In a NATS cluster the stream has three replicas; one of a single server becomes replicated.
  * - Limits retention, because work-queue retention loses its deduplication window when the server
  *   restarts.
@@ -33,7 +34,13 @@ import {
 import { DAY, MINUTE, SECOND, type Clock, type Instant } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
 import type { EventId, TenantId } from '../base/ids.js'
-import { EVENT_HEADERS, EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
+import {
+  EVENT_HEADERS,
+  EVENT_STREAM,
+  EVENT_SUBJECTS,
+  eventSubject,
+  WEBHOOK_CONSUMER,
+} from '../base/subjects.js'
 import { parseBusUrl, type BusServer } from './bus_server.js'
 import {
   ACK_PENDING_MAX,
@@ -53,6 +60,7 @@ const DUPLICATE_WINDOW_MS = 2 * MINUTE
 /** Longer than a reader needs to commit a batch; short enough for redelivery after its crash. */
 const ACK_WAIT_MS = 5 * SECOND
 const CLUSTER_REPLICAS = 3
+const ANY_TENANT = 'any_sandbox' as TenantId
 /** No message is larger: bus/publisher bounds its events, its headers are a few kilobytes. */
 const PAYLOAD_MIN = 256 * 1024
 /** Parts of an acknowledgement's subject that has no domain and no account. */
@@ -317,6 +325,8 @@ const replicasAt = ({ info }: NatsConnection): number =>
 async function ensureStream(manager: JetStreamManager, replicas: number): Promise<string> {
   try {
     const { created, config } = await manager.streams.info(EVENT_STREAM)
+    if (!config.subjects.some(takesEvents))
+      throw new Error(`the stream ${EVENT_STREAM} does not take ${EVENT_SUBJECTS}`)
     if (config.num_replicas < replicas) {
       await manager.streams.update(EVENT_STREAM, { num_replicas: replicas })
     }
@@ -335,6 +345,14 @@ async function ensureStream(manager: JetStreamManager, replicas: number): Promis
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   })
   return made.created
+}
+
+/** Whether a stream with this subject, which can have wildcards, takes the events of a tenant. */
+function takesEvents(subject: string): boolean {
+  const [tokens, event] = [subject.split('.'), eventSubject(ANY_TENANT).split('.')]
+  if (tokens.at(-1) === '>' ? tokens.length > event.length : tokens.length !== event.length)
+    return false
+  return tokens.every((token, at) => token === '>' || token === '*' || token === event[at])
 }
 
 async function newestEvent(manager: JetStreamManager): Promise<NewestEvent | null> {

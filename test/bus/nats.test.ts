@@ -82,6 +82,32 @@ t.test('the log says once why the bus is not ready', async (t) => {
   }
 })
 
+t.test('a stream of other subjects is not used, and the log says why', async (t) => {
+  const server = await aRunningServer(t)
+  const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
+  t.teardown(() => link.close())
+  const manager = await link.jetstreamManager()
+  const name = EVENT_STREAM
+  await manager.streams.add({ name, subjects: ['payments.>', 'causeway.events'] })
+  const lines: string[] = []
+  const write = (line: string): void => void lines.push(line)
+  const told = createLog('test', { LOG_LEVEL: 'info' }, { write })
+  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log: told })
+  t.teardown(() => bus.close())
+  const [event] = someEvents(1)
+  bus.publisher.onUp(() => void bus.publisher.publish(event!, event!.id))
+  await eventually('it is told', () => lines.length > 0, undefined, 20)
+  const reason = 'Error: the stream CAUSEWAY_EVENTS does not take causeway.events.>'
+  t.match(lines, [new RegExp(`"reason":"${reason}","message":"bus not ready"`)])
+
+  for (const subject of ['causeway.*.*', EVENT_SUBJECTS]) {
+    await manager.streams.update(name, { subjects: ['payments.>', subject] })
+    await isUp(bus)
+    t.equal(await bus.publisher.publish(event!, `${event!.id} ${subject}`), true, subject)
+  }
+  t.equal(lines.filter((line) => line.includes('bus up')).length, 1)
+})
+
 t.test('the log says why the stream refuses events', async (t) => {
   const server = await aConfiguredServer(t, 'jetstream { max_file_store: 20000 }')
   const lines: string[] = []
