@@ -46,6 +46,15 @@ t.test('a file has one writer and any number of readers', async (t) => {
   await next.close()
 })
 
+t.test('a statement that could not be prepared is prepared again', async (t) => {
+  const database = await openDatabase(join(tempFolder(t), 'a.db'))
+  t.teardown(() => database.close())
+  const sql = 'SELECT id FROM later'
+  await t.rejects(database.all(sql), /no such table/)
+  await database.exec('CREATE TABLE later (id INTEGER)')
+  t.same(await database.all(sql), [])
+})
+
 t.test('an error of a damaged file names it', async (t) => {
   const file = join(tempFolder(t), 'processor.db')
   writeFileSync(file, 'no database'.repeat(100))

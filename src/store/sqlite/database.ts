@@ -160,8 +160,9 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
     if (known === undefined) {
       known = new Promise((resolve, reject) => {
         const made: sqlite3.Statement = connection.prepare(sql, (error: Error | null) => {
-          if (error === null) resolve(made)
-          else reject(damageNamed(error, file))
+          if (error === null) return resolve(made)
+          prepared.delete(sql) // without a file descriptor, say: the next call tries again
+          reject(damageNamed(error, file))
         })
       })
       prepared.set(sql, known)
