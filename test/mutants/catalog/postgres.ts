@@ -133,6 +133,43 @@ export const POSTGRES: readonly Mutant[] = [
       'await copyNonces(connection, move)',
       'await Promise.resolve()',
     ],
+    'A server that ends rests in transactions ends a move that has begun.': [
+      'SET LOCAL idle_in_transaction_session_timeout = ${HELD_WITHIN_MS}',
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/cluster/partner_move.ts', 'processor/partner_move', {
+    'A move for which the server has no session ends the owner.': [
+      'await giveUp(move, `the owner of ${shard} gets no session: ${String(error)}`)',
+      'throw error',
+    ],
+  }),
+  ...faultsIn('src/processor/cluster/step_scale.ts', 'processor/step_scale', {
+    'Nearly every step of a large move has a size of its own.': [
+      '2 ** (Math.floor(2 * Math.log2(scale)) / 2)',
+      'scale',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/copy.ts', 'store/postgres_copy', {
+    'A server that ends rests in transactions ends an export.': [
+      "SET LOCAL idle_in_transaction_session_timeout = '10min'",
+      'SET LOCAL jit = off',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/migrate.ts', 'store/postgres_migrate', {
+    'Commits wait for a migration that waits for a snapshot.': [
+      "SET LOCAL lock_timeout = '${LOCKS_WITHIN}'",
+      '',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/owned_schema.ts', 'postgres/store/postgres', {
+    'A candidate takes over with a reader whose session has ended.': ['ends.check()', ''],
+  }),
+  ...faultsIn('src/store/postgres/connection.ts', 'postgres/store/postgres', {
+    'A role without warnings hides a cancelled wait for the standby.': [
+      "'client_min_messages=warning', ",
+      '',
+    ],
   }),
   ...faultsIn('src/store/postgres/connection.ts', 'store/postgres_server', {
     'A session has the idle timeout of its database.': [", 'idle_session_timeout=0'", ''],

@@ -91,6 +91,12 @@ export const RAILS: readonly Mutant[] = [
       'await service.ask(request)',
     ],
   }),
+  ...faultsIn('src/rails/client.ts', 'rails/client', {
+    'A link opens before its reports have a handler.': [
+      'waitsForHandler = reportHandler === undefined',
+      'waitsForHandler = false',
+    ],
+  }),
   ...faultsIn('src/rails/adapter/journal_batch.ts', 'rails/sandbox', {
     'A refused instruction that is sent again is carried out.': [
       'if (first === undefined) {',

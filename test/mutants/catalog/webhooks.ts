@@ -42,6 +42,12 @@ export const WEBHOOKS: readonly Mutant[] = [
   ...faultsIn('src/processor/changes/event_publish.ts', 'processor/event_list', {
     'An event without a subscriber stays open.': ['batch.settledEvents.push(id)', ''],
   }),
+  ...faultsIn('src/bus/nats.ts', 'bus/nats', {
+    'A stream that takes no events is used.': [
+      'if (!config.subjects.some(takesEvents))',
+      'if (config.subjects.length === 0)',
+    ],
+  }),
   ...faultsIn('src/processor/background/relay.ts', 'bus/relay', {
     'Settled events are no marks on the bus.': ['marks.committed(committed.at(-1))', ''],
     'A settled event is published like any other.': [
