@@ -158,7 +158,9 @@ export function createLoadShedder(clock: Clock): LoadShedder {
     answered = 0
   }
 
+  /** A clock that moved back says nothing about a latency. */
   const recordLatency = (latencyMs: number): void => {
+    if (latencyMs < 0) return
     usualLatencyMs += (Math.min(latencyMs, TARGET_MAX_MS) - usualLatencyMs) / USUAL_LATENCY_ANSWERS
   }
 
