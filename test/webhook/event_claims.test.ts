@@ -1,6 +1,7 @@
 /** Which of several pools takes an event of a repeated message. */
 import type { WebhookControlClient } from '../../protos/types/causeway/internal/v1/WebhookControl.js'
 import t from 'tap'
+import { DAY } from '../../src/base/clock.js'
 import type { EventId } from '../../src/base/ids.js'
 import { createEventClaims, type EventClaims } from '../../actors/webhook/intake/event_claims.js'
 import { TENANT } from '../bus/bus_events.js'
@@ -100,6 +101,13 @@ t.test('a pool does not ask for what it has just left to another one', async (t)
   clock.advance(10_000)
   t.same(await ask(1), NONE, 'it never did')
   t.equal(stored[0]?.has(ONE), true)
+})
+
+t.test('a clock that moves back does not keep an event from both pools', async (t) => {
+  const { ask, pool, clock } = aGroup()
+  await pool(1).answer(2, [ONE])
+  clock.advance(-DAY)
+  t.same(await ask(1), NONE)
 })
 
 t.test('a pool whose number is higher takes what it asked for first', async (t) => {

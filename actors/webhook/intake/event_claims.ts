@@ -138,10 +138,10 @@ export function createEventClaims(options: EventClaimsOptions): EventClaims {
       }
     })
 
-  /** The pool that it was left to may not have stored it yet. */
+  /** The pool that it was left to may not have stored it yet. Also after a step of the clock. */
   const isJustYielded = (id: EventId): boolean => {
     const at = yielded.get(id)
-    return at !== undefined && clock.now() - at < YIELD_FOR_MS
+    return at !== undefined && Math.abs(clock.now() - at) < YIELD_FOR_MS
   }
 
   const yieldTo = (id: EventId): void => {

@@ -204,7 +204,7 @@ export const WEBHOOKS: readonly Mutant[] = [
       'here.has(id)',
     ],
     'An event that was just left to another pool is asked about at once, and taken.': [
-      'at !== undefined && clock.now() - at < YIELD_FOR_MS',
+      'at !== undefined && Math.abs(clock.now() - at) < YIELD_FOR_MS',
       'at !== undefined && clock.now() < at',
     ],
   }),
