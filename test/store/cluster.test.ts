@@ -117,6 +117,20 @@ t.test('partners of older books are placed, and those of another shard are repor
   t.match(await one.cluster.whereIs('old-4'), { shard: there })
 })
 
+t.test('reports that follow a partner are stored together, in their order', async (t) => {
+  const { cluster } = await processor(t)
+  const shard = newShard()
+  await cluster.addShard(shard)
+  await cluster.place('reported', shard)
+  const of = { partner: 'reported', rail: 'bank', finalityWindowMs: 7_000 }
+  const reports = ['{"id":"é\\"😀"}', '{}', '[]'].map((report) => ({ ...of, report }))
+  await cluster.forwardReports(reports)
+  const stored = await cluster.reportsFor(shard, 10)
+  t.match(stored, reports)
+  for (const { id } of stored) await cluster.deleteReport(id)
+  t.same(await cluster.reportsFor(shard, 10), [])
+})
+
 t.test('settings for all shards are appended, one version for each', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const rate = (value: string) => ({

@@ -5,7 +5,7 @@
  * (rail_reports/rail_report_apply).
  *
  * - The rail reports to the shard that sent the instruction. It is acknowledged once the report is
- *   stored for the other shard.
+ *   stored for the other shard, with all others of its message.
  * - A stored report is deleted after the commit that applies it. One whose partner has left again
  *   stays for its next owner. A repeated report changes nothing.
  * - A payment that has moved is known by the first 64 bits of its id's digest: 24 bytes each.
@@ -49,7 +49,7 @@ export interface MovedReportsDependencies {
   readonly shard: string
   readonly stored: Pick<
     PartnerMoves,
-    'movedPayments' | 'forwardReport' | 'reportsFor' | 'deleteReport'
+    'movedPayments' | 'forwardReports' | 'reportsFor' | 'deleteReport'
   >
   readonly memory: Memory
   readonly pipeline: Pick<Pipeline, 'submit'>
@@ -84,16 +84,20 @@ export async function createMovedReports({
   }
 
   const forward = async (
-    report: RailReport,
-    partner: string,
+    moved: ReadonlyMap<RailReport, string>,
     rail: string,
     finalityWindowMs: number,
   ): Promise<void> => {
-    const text = JSON.stringify(writeReport({ ...report, reportId: null }))
-    await stored.forwardReport({ partner, rail, finalityWindowMs, report: text })
-    const { id, reportId } = report
-    if (reportId !== null) links.send([{ kind: 'acknowledge', reportId }], rail)
-    log.info({ entity_id: id, partner, status: report.status }, 'report of a rail is passed on')
+    await stored.forwardReports(
+      [...moved].map(([report, partner]) => {
+        const text = JSON.stringify(writeReport({ ...report, reportId: null }))
+        return { partner, rail, finalityWindowMs, report: text }
+      }),
+    )
+    for (const [{ id, reportId, status }, partner] of moved) {
+      if (reportId !== null) links.send([{ kind: 'acknowledge', reportId }], rail)
+      log.info({ entity_id: id, partner, status }, 'report of a rail is passed on')
+    }
   }
 
   const apply = async ({ id, partner, rail, finalityWindowMs, report: text }: StoredReport) => {
@@ -126,15 +130,18 @@ export async function createMovedReports({
   return {
     forwarded: (reports, rail, finalityWindowMs) => {
       if (partners.length === 0) return reports
-      return reports.filter((report) => {
+      const moved = new Map<RailReport, string>()
+      for (const report of reports) {
         const partner = partnerOf(report.id)
-        if (partner === undefined || memory.partners.has(partner as PartnerId)) return true
-        forward(report, partner, rail, finalityWindowMs).catch((error: unknown) => {
-          // It comes again with the next link.
-          log.error({ error, entity_id: report.id }, 'a report is not passed on')
-        })
-        return false
+        if (partner !== undefined && !memory.partners.has(partner as PartnerId))
+          moved.set(report, partner)
+      }
+      if (moved.size === 0) return reports
+      forward(moved, rail, finalityWindowMs).catch((error: unknown) => {
+        // They come again with the next link.
+        log.error({ error, reports: moved.size }, 'reports are not passed on')
       })
+      return reports.filter((report) => !moved.has(report))
     },
     leaves,
     ...looks,

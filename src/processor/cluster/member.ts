@@ -95,7 +95,10 @@ export interface Member {
     | 'giveUpPartnerMove'
   >
   /** Reports of a rail that follow a partner to another shard. */
-  readonly reports: Pick<Cluster, 'movedPayments' | 'forwardReport' | 'reportsFor' | 'deleteReport'>
+  readonly reports: Pick<
+    Cluster,
+    'movedPayments' | 'forwardReports' | 'reportsFor' | 'deleteReport'
+  >
   /** The highest epoch of the shard that an owner has published. */
   publishedEpoch(): Promise<number>
   /**

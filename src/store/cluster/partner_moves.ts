@@ -94,7 +94,8 @@ export interface PartnerMoves {
     after: string,
     limit: number,
   ): Promise<readonly { id: string; partner: string }[]>
-  forwardReport(report: MovedReport): Promise<void>
+  /** One statement for all: a rail reports thousands of payments at once, and others wait. */
+  forwardReports(reports: readonly MovedReport[]): Promise<void>
   /** Reports for the partners of a shard, the oldest first. */
   reportsFor(shard: string, limit: number): Promise<readonly StoredReport[]>
   deleteReport(id: number): Promise<void>
@@ -201,11 +202,15 @@ export function partnerMovesOn(
         `SELECT id, partner FROM ${shard}.moved_payments WHERE id > ? ORDER BY id LIMIT ?`,
         [after, limit],
       ),
-    forwardReport: async ({ partner, rail, finalityWindowMs, report }) => {
+    forwardReports: async (reports) => {
+      const rows = reports.map(({ partner, rail, finalityWindowMs, report }) => {
+        return [partner, rail, finalityWindowMs, report]
+      })
       await connection.run(
         `INSERT INTO moved_reports (partner, rail, finality_window_ms, report)
-         VALUES (?, ?, ?, ?)`,
-        [partner, rail, finalityWindowMs, report],
+         SELECT r ->> 0, r ->> 1, (r ->> 2)::bigint, r ->> 3
+         FROM json_array_elements(?::json) WITH ORDINALITY AS given (r, at) ORDER BY at`,
+        [JSON.stringify(rows)],
       )
     },
     reportsFor: (shard, limit) =>

@@ -1,0 +1,54 @@
+/** Reports of a rail about payments that have moved to another shard. */
+import t from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { newId, type EffectId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import {
+  createMovedReports,
+  type MovedReportsDependencies,
+} from '../../src/processor/background/moved_reports.js'
+import type { RailReport } from '../../src/rails/rail.js'
+import type { MovedReport } from '../../src/store/cluster/partner_moves.js'
+import { eventually } from '../support/eventually.js'
+
+const COUNT = 1_000
+const random = systemRandom()
+
+const aReport = (number: number): RailReport => ({
+  id: newId<EffectId>('payout', instant(1_790_000_000_000 + number), random),
+  reportId: `report-${number}`,
+  status: 'accepted',
+})
+
+t.test('all reports of a message are stored by one statement', async (t) => {
+  const reports = Array.from({ length: COUNT }, (_, number) => aReport(number))
+  const own = aReport(COUNT)
+  const statements: (readonly MovedReport[])[] = []
+  const acknowledged: string[] = []
+  const dependencies = {
+    shard: 'books_1',
+    stored: {
+      movedPayments: () =>
+        Promise.resolve(reports.map(({ id }) => ({ id: String(id), partner: 'demo' }))),
+      forwardReports: (all: readonly MovedReport[]) => {
+        statements.push(all)
+        return Promise.resolve()
+      },
+    },
+    memory: { partners: new Map() },
+    rail: {
+      send: (instructions: readonly { readonly reportId: string }[]) =>
+        void acknowledged.push(...instructions.map(({ reportId }) => reportId)),
+    },
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+  } as unknown as MovedReportsDependencies
+  const moved = await createMovedReports(dependencies)
+  t.same(moved.forwarded([...reports, own], 'bank', 7_000), [own], 'the others follow the partner')
+  await eventually('they are acknowledged', () => acknowledged.length === COUNT)
+  t.same(
+    statements.map((all) => all.length),
+    [COUNT],
+  )
+  t.match(statements[0]?.[0], { partner: 'demo', rail: 'bank', finalityWindowMs: 7_000 })
+})
