@@ -21,6 +21,8 @@ export interface Progress {
    * Absent where nothing else begins an epoch; on PostgreSQL each take-over does.
    */
   readonly acceptedEpoch?: number
+  /** The last commit of the epochs before this one. Absent where `acceptedEpoch` is. */
+  readonly lastBatchBefore?: number
 }
 
 /** What an operator accepted as lost with a release. */

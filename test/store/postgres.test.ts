@@ -37,6 +37,7 @@ t.test('a former owner commits nothing and fails its reads', async (t) => {
   const now = await second.store.boot(instant(0))
   t.equal(now.epoch, before.epoch + 1)
   t.equal(now.lastBatch, 2)
+  t.match(second.store.marks.progress(), { epoch: 2, lastBatch: 2, lastBatchBefore: 1 })
 })
 
 t.test('a candidate waits while the owner lives, and takes a released lease at once', async (t) => {
@@ -368,7 +369,7 @@ t.test('no heartbeat of the former epoch follows a raise of the epoch', async (t
   await store.barrier()
   await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
   t.equal(failure(), undefined)
-  t.match(store.marks.progress(), { epoch: 8, lastBatch: 1 })
+  t.match(store.marks.progress(), { epoch: 8, lastBatch: 1, lastBatchBefore: 0 })
 })
 
 t.test('committed rows survive a kill of the server', async (t) => {

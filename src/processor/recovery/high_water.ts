@@ -81,8 +81,15 @@ export function isAhead(mark: Progress, books: Progress): boolean {
   const { epoch, acceptedEpoch = epoch } = books
   if (mark.epoch > epoch) return true
   if (mark.epoch < acceptedEpoch) return false
-  return mark.booksId !== books.booksId || mark.lastBatch > books.lastBatch
+  return mark.booksId !== books.booksId || mark.lastBatch > lastBatchFor(mark, books)
 }
+
+/**
+ * The last commit of the books that a mark can be compared with: those of a later epoch do not make
+ * up for lost ones.
+ */
+export const lastBatchFor = ({ epoch }: Progress, books: Progress): number =>
+  epoch < books.epoch ? (books.lastBatchBefore ?? books.lastBatch) : books.lastBatch
 
 function toText({ booksId, epoch, lastBatch }: Progress): string {
   return `${JSON.stringify({ books: booksId, epoch, batch: lastBatch })}\n`

@@ -12,7 +12,7 @@
  * - A loss that an operator has accepted no longer counts: exactly that event or instruction, and
  *   the events before it. What was created after the release is compared as always.
  */
-import { isAhead } from './high_water.js'
+import { isAhead, lastBatchFor } from './high_water.js'
 import { instant, MINUTE, plus, toRfc3339, type Clock } from '../../base/clock.js'
 import { instantOf, isIdOf } from '../../base/ids.js'
 import type { AcceptedLoss, Progress, ProgressQueries } from '../../store/progress.js'
@@ -86,9 +86,10 @@ function highWaterReason(source: string, mark: Progress, books: Progress): strin
   if (mark.epoch > books.epoch) {
     return `the books are in epoch ${books.epoch}, behind epoch ${mark.epoch} of ${source}`
   }
-  const missing = mark.lastBatch - books.lastBatch
+  const last = lastBatchFor(mark, books)
+  const missing = mark.lastBatch - last
   const commits = missing === 1 ? '1 commit' : `${missing} commits`
-  return `the books end ${commits} behind ${source} (${books.lastBatch} < ${mark.lastBatch})`
+  return `the books end ${commits} behind ${source} (${last} < ${mark.lastBatch})`
 }
 
 /** Why no books can have the event. Null if some can. */

@@ -41,9 +41,10 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
   const { booksId } = await readProgress(background)
   const figures = watchServerFigures(lists, options.pause)
   let acceptedEpoch = await readAcceptedEpoch(background)
+  let { lastBatch: lastBatchBefore } = schema.ownership()
   const progress = (): Progress => {
     const { epoch, lastBatch } = schema.ownership()
-    return { booksId, epoch, lastBatch, acceptedEpoch }
+    return { booksId, epoch, lastBatch, acceptedEpoch, lastBatchBefore }
   }
   return {
     keyRows: () => readKeyRows(background),
@@ -68,7 +69,9 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     copiedAt: () => readCopiedAt(background),
     raiseEpoch: async (above) => {
       await schema.raiseEpoch(above)
-      acceptedEpoch = schema.ownership().epoch
+      const { epoch, lastBatch } = schema.ownership()
+      acceptedEpoch = epoch
+      lastBatchBefore = lastBatch
     },
     close: async () => {
       figures.stop()

@@ -86,6 +86,10 @@ export const RECOVERY: readonly Mutant[] = [
   ...faultsIn('src/processor/recovery/high_water.ts', 'processor/recovery/high_water', {
     'Other books are taken for these.': ['mark.booksId !== books.booksId || mark', 'mark'],
     'An older epoch is not noticed.': ['if (mark.epoch > epoch) return true', ''],
+    'Commits of a new owner make up for those that were lost.': [
+      '(books.lastBatchBefore ?? books.lastBatch)',
+      'books.lastBatch',
+    ],
     'A mark that is ahead of the books is overwritten.': [
       'if (found !== undefined && isAhead(found, progress)) return\n',
       '',

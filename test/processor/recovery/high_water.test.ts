@@ -67,6 +67,14 @@ t.test(
   },
 )
 
+t.test('commits of a new owner do not make up for lost ones', async (t) => {
+  const mark = { booksId: 'b', epoch: 3, lastBatch: 51 }
+  const lost = { ...mark, epoch: 4, lastBatch: 90, acceptedEpoch: 0, lastBatchBefore: 50 }
+  t.ok(isAhead(mark, lost))
+  t.notOk(isAhead(mark, { ...lost, lastBatchBefore: 51 }))
+  t.notOk(isAhead({ ...mark, epoch: 4, lastBatch: 90 }, lost))
+})
+
 t.test('a clean stop writes the last commit', async (t) => {
   const { mark, written, passASecond } = held()
   mark.committed(at(1))
