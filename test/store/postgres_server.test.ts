@@ -132,8 +132,12 @@ t.test('a server that is silent', async (t) => {
   const between = await partitions.route('one', 'postgres', `${host}:${port}`)
   const there = [{ ...target!, port: Number(between.split(':')[1]) }]
   const connection = await connectToPrimary(there, 'pg_catalog', 'test')
+  const url = server.url.replace(`${host}:${port}`, between)
+  const owner = { url, shard: newShard(), holder: 'one', log, elapsed: () => performance.now() }
+  const owned = await openOwnedSchema({ ...owner, pause: systemPause }, BOOKS, { lists: 'by cost' })
   partitions.cut('one', 'postgres')
   await connection.close()
+  await owned.close()
   t.pass('it does not hold up who leaves it')
 })
 

@@ -228,7 +228,8 @@ export async function openOwnedSchema<Name extends string>(
     clockOffsetMs: server.clockOffsetMs,
     close: async () => {
       server.stop()
-      await release()
+      // A server that does not answer does not hold up who leaves it.
+      await answerWithin(release(), ANSWER_WITHIN_MS).catch(() => undefined)
       await close()
     },
   }
