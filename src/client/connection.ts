@@ -82,7 +82,7 @@ export function connectApp(server: Server, options: ConnectionOptions = {}): App
   const withHeaders = (own: Readonly<Record<string, string>>): BearerConnection => ({
     request: (method, path, body, given = {}) =>
       sendRequest({
-        url: new URL(base + path),
+        url: urlOf(base, path),
         method,
         headers: { ...always, ...(host === undefined ? {} : { host }), ...own, ...given.headers },
         body: textOf(body),
@@ -137,6 +137,12 @@ function addressOf(baseUrl: string): string {
     throw new TypeError(`not an http or https address: ${JSON.stringify(baseUrl)}`)
   }
   return baseUrl.replace(/\/+$/, '')
+}
+
+/** @throws a TypeError: without its slash a path could name another host */
+function urlOf(base: string, path: string): URL {
+  if (!path.startsWith('/')) throw new TypeError(`not a path: ${JSON.stringify(path)}`)
+  return new URL(base + path)
 }
 
 const textOf = (body: unknown): string =>

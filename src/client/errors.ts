@@ -206,12 +206,13 @@ const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 }
 
-interface Envelope {
-  readonly error?: {
-    readonly code?: string
-    readonly message?: string
-    readonly request_id?: string
-  }
+type Envelope = Readonly<Partial<Record<'code' | 'message' | 'request_id', string>>>
+
+/** The members of the error that are texts: a proxy has JSON of its own. */
+function envelopeIn(body: unknown): Envelope {
+  const { error } = Object(body) as { readonly error?: unknown }
+  const members: [string, unknown][] = Object.entries(Object(error) as object)
+  return Object.fromEntries(members.filter(([, value]) => typeof value === 'string')) as Envelope
 }
 
 export function errorOf(
@@ -220,10 +221,10 @@ export function errorOf(
   retryAfterMs?: number,
   advice = '',
 ): ApiError {
-  const { error = {} } = (body as Envelope | null | undefined) ?? {}
-  const { code = UNKNOWN, message: sent = 'not an answer of the service' } = error
+  const envelope = envelopeIn(body)
+  const { code = UNKNOWN, message: sent = 'not an answer of the service' } = envelope
   const message = sent + advice
-  const requestId = error.request_id ?? requestIdOf(headers)
+  const requestId = envelope.request_id ?? requestIdOf(headers)
   const Class =
     ERROR_CODES.get(code) ??
     BY_STATUS[status] ??

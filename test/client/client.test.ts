@@ -174,6 +174,27 @@ t.test('a response in another format is an error', async (t) => {
   t.equal(requests.length, 2 + RETRY.attempts, 'it is not repeated without a key')
 })
 
+t.test('an error of a proxy is one of its status, whatever JSON it has', async (t) => {
+  const bodies = [
+    ...[null, 'Bad Gateway', [], { error: null }, { error: 'Bad Gateway' }],
+    { error: { code: 502, message: null, request_id: 7 } },
+  ]
+  const { client } = await world(t, (_request, number) => ({
+    status: 502,
+    body: bodies[number - 1],
+  }))
+  for (const body of bodies) {
+    await t.rejects(
+      client.payouts.cancel('pout_1'),
+      {
+        ...{ name: 'ServiceError', code: 'unknown', status: 502, requestId: '', retryable: true },
+        message: '502 unknown: not an answer of the service ()',
+      },
+      JSON.stringify(body),
+    )
+  }
+})
+
 t.test('the retries last 15 to 20 seconds by default', async (t) => {
   for (const [random, total] of [
     [0, 15_800],
@@ -193,6 +214,14 @@ t.test('an id cannot name another path', async (t) => {
   const { client, requests } = await world(t, () => ({ status: 200 }))
   for (const id of ['', '..', 'pout_1/cancel', 'pout_1?x', 'é']) {
     t.throws(() => client.payouts.get(id), TypeError, id)
+  }
+  t.equal(requests.length, 0)
+})
+
+t.test('a path cannot name another host', async (t) => {
+  const { client, requests } = await world(t, () => ({ status: 200 }))
+  for (const path of ['v1/balances', '', '@127.0.0.1/v1/balances']) {
+    await t.rejects(client.request('GET', path), new TypeError(`not a path: "${path}"`))
   }
   t.equal(requests.length, 0)
 })

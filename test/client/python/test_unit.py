@@ -173,6 +173,19 @@ class Retries(unittest.TestCase):
             self.assertTrue(caught.exception.retryable)
             self.assertEqual(len(world.requests) - before, requests)
 
+    def test_an_error_of_a_proxy_is_one_of_its_status(self):
+        bodies = [None, "Bad Gateway", [], {"error": None}, {"error": "Bad Gateway"}]
+        bodies.append({"error": {"code": 502, "message": None, "request_id": 7}})
+        world = World(self, lambda _path, number: (502, bodies[number - 1]))
+        for body in bodies:
+            with self.subTest(body=body), self.assertRaises(causeway.ServiceError) as caught:
+                world.client.payouts.cancel("pout_1")
+            self.assertEqual(caught.exception.code, "unknown")
+            self.assertTrue(caught.exception.retryable)
+            self.assertEqual(
+                str(caught.exception), "502 unknown: not an answer of the service ()"
+            )
+
     def test_the_retries_last_15_to_20_seconds_by_default(self):
         for random, total in ((0.0, 15.8), (1.0, 19.75)):
             world = World(self, lambda _path, _number: (503,), random=lambda random=random: random)
@@ -340,6 +353,13 @@ class Errors(unittest.TestCase):
         for id in ("", "..", "pout_1/cancel", "pout_1?x", "é", "a\n"):
             with self.assertRaises(ValueError):
                 world.client.payouts.get(id)
+        self.assertEqual(world.requests, [])
+
+    def test_a_path_cannot_name_another_host(self):
+        world = World(self, lambda _path, _number: (200, {}))
+        for path in ("v1/balances", "", "@127.0.0.1/v1/balances"):
+            with self.assertRaisesRegex(ValueError, "not a path"):
+                world.client.request("GET", path)
         self.assertEqual(world.requests, [])
 
 

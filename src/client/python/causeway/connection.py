@@ -151,6 +151,8 @@ class _Http:
 
     def send(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> HttpAnswer:
         """Raises OSError or HTTPException; the request may have been carried out nevertheless."""
+        if not path.startswith("/"):  # Over a proxy it could name another host.
+            raise ValueError(f"not a path: {path!r}")
         deadline = time.monotonic() + self._timeout_s
         connection = self._connection()
         own = dict(self._headers)

@@ -264,10 +264,12 @@ def error_of(
     advice: str = "",
 ) -> ApiError:
     error = body.get("error") if isinstance(body, dict) else None
-    envelope = error if isinstance(error, dict) else {}
-    code = str(envelope.get("code", UNKNOWN))
-    message = str(envelope.get("message", "not an answer of the service")) + advice
-    request_id = str(envelope.get("request_id", headers.get("x-request-id", "")))
+    members = error if isinstance(error, dict) else {}
+    # A proxy has JSON of its own.
+    envelope = {name: value for name, value in members.items() if isinstance(value, str)}
+    code = envelope.get("code", UNKNOWN)
+    message = envelope.get("message", "not an answer of the service") + advice
+    request_id = envelope.get("request_id", headers.get("x-request-id", ""))
     by_default = ServiceError if _is_outcome_unknown(status) else ApiError
     fallback = _BY_STATUS.get(status, by_default)
     cls = ERROR_CODES.get(code, fallback)
