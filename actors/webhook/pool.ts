@@ -69,6 +69,7 @@ type Tier = 'fast' | 'slow'
 
 interface InFlight {
   readonly queue: EndpointQueue
+  readonly url: string
   readonly startedAt: number
   slot: Tier
 }
@@ -205,12 +206,13 @@ export function createPool(options: PoolOptions): WebhookPool {
     )
     waitingInMemory -= 1
     const now = clock.now()
-    const request: InFlight = { queue, startedAt: now, slot }
+    const { endpoint } = queue
+    const request: InFlight = { queue, url: endpoint.url, startedAt: now, slot }
     requestsInFlight.add(request)
     used[slot] += 1
     queue.inFlight += 1
     spend(queue, now)
-    attemptDelivery(options, delivery, queue.endpoint)
+    attemptDelivery(options, delivery, endpoint)
       .then(
         (result) => complete(request, result),
         (fault: unknown) => setApart(request, delivery, fault),
@@ -241,7 +243,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
     const now = clock.now()
     const late = now - request.startedAt > FAST_WITHIN_MS
-    const healthChange = queue.running
+    const healthChange = countsForHealth(request)
       ? recordOutcome(queue, { ...result.outcome, late }, now, probes)
       : UNCHANGED
     if (healthChange.disable !== null) requestDisable(queue, healthChange.disable)
@@ -414,5 +416,9 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   return { start, deliver, applyEndpoint, withPausedQueue, state, failing, stop }
 }
+
+/** Not for an endpoint that was disabled or given another URL during the attempt. */
+const countsForHealth = ({ queue, url }: InFlight): boolean =>
+  queue.running && queue.endpoint?.url === url
 
 const tierOf = (queue: EndpointQueue): Tier => (queue.tier === 'slow' ? 'slow' : 'fast')

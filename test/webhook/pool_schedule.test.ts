@@ -18,6 +18,11 @@ import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 type Kind = SendOutcome['kind']
 
+/** Of answers that are no kind. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  ...{ silence: 'retry', refused: 'retry', late: 'delivered', 'gone at last': 'gone' },
+}
+
 const LATE_MS = 5 * SECOND
 
 /** Like `eventually`, where each look moves the clock. */
@@ -27,7 +32,9 @@ const driving = (what: string, look: () => boolean): Promise<boolean> =>
 /** The real pool and store; the test controls the clock and answers for the receivers. */
 async function aPool(
   t: Test,
-  answer: (webhookRequest: WebhookRequest) => Kind | 'silence' | 'late' | 'refused',
+  answer: (
+    webhookRequest: WebhookRequest,
+  ) => Kind | 'silence' | 'late' | 'refused' | 'gone at last',
   ratePerSecond: number | null = null,
   isPaused: (tenant: TenantId) => boolean = () => false,
 ) {
@@ -56,14 +63,13 @@ async function aPool(
     atOnce.push(now)
     const kind = answer(webhookRequest)
     const began = clock.now()
-    if (kind === 'silence') await hangingUp
+    if (kind === 'silence' || kind === 'gone at last') await hangingUp
     else if (kind === 'late')
       await eventually('late', () => clock.now() > began + LATE_MS || hungUp)
     else await new Promise((resolve) => setImmediate(resolve))
     inFlight.set(id, (inFlight.get(id) ?? 0) - 1)
     return {
-      kind:
-        kind === 'silence' || kind === 'refused' ? 'retry' : kind === 'late' ? 'delivered' : kind,
+      kind: KINDS[kind] ?? (kind as Kind),
       status: null,
       reason: kind === 'refused' ? 'ECONNREFUSED' : kind,
       latencyMs: 0,
@@ -390,6 +396,25 @@ t.test(
     t.same(world.disabled, [], 'it started as a new endpoint')
   },
 )
+
+t.test('a 410 of the former URL does not disable an endpoint with another', async (t) => {
+  let answer: Kind | 'gone at last' = 'gone at last'
+  const world = await aPool(t, () => answer)
+  const endpoint = anEndpoint()
+  world.pool.applyEndpoint(endpoint)
+  await world.give(endpoint, 1)
+  await eventually('in flight', () => world.tries.length === 1)
+  const breakerResetAt = world.clock.now()
+  world.pool.applyEndpoint({ ...endpoint, url: 'http://127.0.0.1:1/new', breakerResetAt })
+  world.hangUp()
+  await eventually('it has failed', () => world.pool.state().inFlight === 0)
+  await iterations(200)
+  t.same(world.disabled, [])
+  t.same(world.pool.failing(), [])
+  answer = 'delivered'
+  await world.give(endpoint, 1)
+  await driving('delivered', () => world.delivered.length === 1)
+})
 
 t.test('a delivery dropped from memory before its commit is found on disk later', async (t) => {
   const world = await aPool(t, () => 'delivered')

@@ -233,9 +233,10 @@ export const WEBHOOKS: readonly Mutant[] = [
   }),
   ...faultsIn('actors/webhook/pool.ts', 'webhook/pool_schedule', {
     'A failure that arrives after the endpoint was disabled counts.': [
-      'const healthChange = queue.running\n',
-      'const healthChange = queue.endpointId.length > 0\n',
+      'queue.running && queue.endpoint?.url',
+      'queue.endpoint?.url',
     ],
+    'A failure of the former URL counts.': [' && queue.endpoint?.url === url', ' && url !== ""'],
   }),
   ...faultsIn('actors/webhook/intake/event_outcome_reporter.ts', 'webhook/event_outcome_reporter', {
     'An endpoint that was deleted is asked to be disabled without an end.': [
