@@ -197,10 +197,8 @@ async function signIn(c: Ctx, console: ConsoleApp) {
   }
   const credential =
     form['by'] === 'certificate' ? shownCertificate(c, console) : enteredToken(form['token'])
-  if (credential === undefined) {
-    console.signInLimit.failed(address)
-    return refuse(REJECTED, 401)
-  }
+  const giveBack = console.signInLimit.begin(address)
+  if (credential === undefined) return refuse(REJECTED, 401)
   const certificate = credential.certificate === undefined ? null : (fingerprintOf(c) ?? null)
   const uplink = console.openUplink(credential)
   try {
@@ -210,12 +208,15 @@ async function signIn(c: Ctx, console: ConsoleApp) {
     setCookie(c, cookieName(c), cookie, {
       ...{ path: '/', httpOnly: true, sameSite: 'Strict', secure },
     })
+    giveBack()
     console.log.info({ operator: name }, 'operator signed in')
     return c.redirect(next, 303)
   } catch (error) {
     uplink.close()
-    if (!(error instanceof Refused)) return refuse(messageOf(error), 502)
-    console.signInLimit.failed(address)
+    if (!(error instanceof Refused)) {
+      giveBack()
+      return refuse(messageOf(error), 502)
+    }
     console.log.warn({ client_address: address, code: error.code }, 'sign-in refused')
     return refuse(REJECTED, 401)
   }

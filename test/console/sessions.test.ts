@@ -84,14 +84,27 @@ t.test('failed sign-ins are limited by address, and in all', async (t) => {
   const limit = createSignInLimit(clock)
   for (let i = 0; i < 5; i++) {
     t.equal(limit.waitSeconds('a'), 0)
-    limit.failed('a')
+    limit.begin('a')
   }
   t.equal(limit.waitSeconds('a'), 60)
   t.equal(limit.waitSeconds('b'), 0)
-  for (let i = 0; i < 45; i++) limit.failed(`address ${i}`)
+  for (let i = 0; i < 45; i++) limit.begin(`address ${i}`)
   t.equal(limit.waitSeconds('b'), 60, 'of all addresses together')
   wait(MINUTE)
   t.equal(limit.waitSeconds('a'), 0)
+})
+
+t.test('a sign-in in progress counts as failed until it has not', async (t) => {
+  const { clock, wait } = heldClock()
+  const limit = createSignInLimit(clock)
+  const begun = Array.from({ length: 5 }, () => limit.begin('a'))
+  t.equal(limit.waitSeconds('a'), 60)
+  begun[0]!()
+  t.equal(limit.waitSeconds('a'), 0)
+  wait(MINUTE)
+  for (let i = 0; i < 5; i++) limit.begin('a')
+  begun[1]!()
+  t.equal(limit.waitSeconds('a'), 60, 'not of a later minute')
 })
 
 t.test('all that is put into a template is escaped, other templates are not', async (t) => {

@@ -3,6 +3,7 @@
  * botnet hides behind either.
  *
  * - A sign-in is refused while its bucket is empty; each failure takes from it.
+ * - One in progress has taken already: others that come meanwhile are not free.
  */
 import { MINUTE, SECOND, type Clock } from '../../base/clock.js'
 
@@ -14,7 +15,8 @@ const ADDRESSES_MAX = 10_000
 export interface SignInLimit {
   /** Seconds until the next attempt is accepted. 0 means now. */
   waitSeconds(address: string): number
-  failed(address: string): void
+  /** @returns to be called if it does not fail */
+  begin(address: string): () => void
 }
 
 export function createSignInLimit(clock: Clock): SignInLimit {
@@ -34,10 +36,16 @@ export function createSignInLimit(clock: Clock): SignInLimit {
       if ((failures.get(address) ?? 0) < PER_ADDRESS && inAll < IN_ALL) return 0
       return Math.max(1, Math.ceil((since + WINDOW_MS - clock.now()) / SECOND))
     },
-    failed: (address) => {
+    begin: (address) => {
       turn()
-      failures.set(address, (failures.get(address) ?? 0) + 1)
+      const taken = failures
+      taken.set(address, (taken.get(address) ?? 0) + 1)
       inAll += 1
+      return () => {
+        if (taken !== failures) return
+        taken.set(address, (taken.get(address) ?? 0) - 1)
+        inAll -= 1
+      }
     },
   }
 }
