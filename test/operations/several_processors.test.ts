@@ -132,6 +132,12 @@ t.test('two shards with an owner', async (t) => {
   })
 })
 
+t.test('books outside of a cluster have the address as their name, also in a cursor', async (t) => {
+  const one = await startShard(t, '', [])
+  const dead = await cliOf(t, [one])('webhooks', 'dead', '--cursor', `${one}:abc`)
+  t.match(dead, { exitCode: 1, err: /^invalid_request/ }, 'it is asked')
+})
+
 t.test('submissions are paused and resumed in both shards', async (t) => {
   const shards = ['books_1', 'books_2']
   const cluster = testCluster()

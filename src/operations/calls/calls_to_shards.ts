@@ -89,14 +89,17 @@ const unnamed = (calls: ReadonlyMap<string, ShardCall>): CommandFault =>
     `This is about one shard: name it with --shard, of ${[...calls.keys()].join(', ')}.`,
   )
 
-/** A cursor continues the list of the processor that gave it, so it names its shard. */
+/**
+ * A cursor continues the list of the processor that gave it, so it names its shard, which can be an
+ * address.
+ */
 async function poolsAnswer(
   request: Message,
   calls: ReadonlyMap<string, ShardCall>,
 ): Promise<Message> {
   const { cursor, ...own } = request
   if (typeof cursor === 'string') {
-    const [shard = '', at = ''] = cursor.split(':')
+    const [, shard = cursor, at = ''] = /^(.*):(.*)$/.exec(cursor) ?? []
     const call = calls.get(shard)
     if (call === undefined) throw new CommandFault(`The cursor is of ${shard}, which is missing.`)
     return withShard(shard, await call({ ...own, cursor: at }))
