@@ -17,6 +17,7 @@ import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { parse, type CsvError, type Info } from 'csv-parse'
 import { instant } from '../base/clock.js'
 import { withoutPrefix } from '../base/csv.js'
+import { parseDateTime } from '../base/date_time.js'
 import { ACCEPTED, LINE_KINDS } from '../base/movements.js'
 import { parsePositiveInt64 } from '../money/money.js'
 import type { AcceptedLine, StatementDetails, StatementLine } from './movement.js'
@@ -94,10 +95,10 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 function read({ line, cells }: CsvRecord, columns: Columns): Read {
   const cell = (column: keyof Columns): string => (cells[columns[column]] ?? '').trim()
-  const at = TIME.test(cell('time')) ? Date.parse(cell('time')) : Number.NaN
+  const at = TIME.test(cell('time')) ? parseDateTime(cell('time')) : undefined
   const movement = LINE_KINDS.find((known) => known === cell('movement'))
   const amount = parsePositiveInt64(cell('amount'))
-  if (Number.isNaN(at)) return bad(line, 'its time is not RFC 3339')
+  if (at === undefined) return bad(line, 'its time is not RFC 3339')
   if (!ID.test(cell('instruction_id'))) return bad(line, 'it has no instruction id')
   if (movement === undefined) return bad(line, `its movement is not ${LINE_KINDS.join(' or ')}`)
   if (!/^[A-Z]{3}$/.test(cell('currency'))) return bad(line, 'its currency is not three letters')
@@ -107,7 +108,7 @@ function read({ line, cells }: CsvRecord, columns: Columns): Read {
     instruction: cell('instruction_id'),
     currency: cell('currency'),
     amount,
-    at: instant(at),
+    at: instant(at.ms),
     ...(DETAIL_COLUMNS.every((column) => columns[column] === -1)
       ? {}
       : { details: detailsIn(cell) }),

@@ -373,6 +373,8 @@ t.test('commands work against a running stack', async (t) => {
     t.match(err, 'payment_intent_not_found')
     const redrive = await ops('webhooks', 'redrive', 'dlv_unknown', '--reason', 'repaired')
     t.match(redrive, { exitCode: 1, err: 'There is no delivery dlv_unknown.' })
+    const since = ['--since', '2026-09-31T00:00:00Z', '--reason', 'r']
+    t.match(await ops('webhooks', 'redrive', ...since), { exitCode: 2, err: 'is not a time' })
   })
 
   await t.test(

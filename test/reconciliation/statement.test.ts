@@ -86,6 +86,7 @@ t.test('each bad line is reported with its number', async (t) => {
     [GOOD.replace('pout_1', 'a b'), /instruction/],
     [GOOD.replace('T03', ' 03'), /time/],
     [GOOD.replace('2026-11-21', '2026-13-21'), /time/],
+    [GOOD.replace('2026-11-21', '2026-11-31'), /time/],
     [GOOD.replace('Z', ''), /time/],
     ['a"b', /quotes/],
     ['nothing', /time/],

@@ -9,6 +9,7 @@ import { statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DAY, instant, plus, type Clock, type Instant } from '../../base/clock.js'
+import { parseDateTime } from '../../base/date_time.js'
 import type { Finding, Status } from '../../reconciliation/compare.js'
 import type { Period } from '../../reconciliation/movement.js'
 import { reconcile, type ReconciliationOutcome } from '../../reconciliation/reconcile.js'
@@ -87,10 +88,10 @@ export interface Findings {
 /** A day is its start in UTC; a timestamp needs an offset. */
 export function momentIn(name: string, text: string | undefined): Instant {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text ?? '')
-  const isMoment = /^\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text ?? '')
-  const at = isDay || isMoment ? Date.parse(text ?? '') : Number.NaN
-  if (!(at >= 0)) throw new CommandFault(`This needs --${name} DAY, e.g. 2026-11-21.`)
-  return instant(at)
+  const at = parseDateTime(isDay ? `${text}T00:00Z` : (text ?? ''))
+  if (at === undefined || at.ms < 0)
+    throw new CommandFault(`This needs --${name} DAY, e.g. 2026-11-21.`)
+  return instant(at.ms)
 }
 
 /** One day without `until`. @throws CommandFault unless they are days or timestamps in order */

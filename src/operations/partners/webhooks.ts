@@ -3,6 +3,7 @@ import type { DeadLetter__Output as DeadLetter } from '../../../protos/types/cau
 import type { EndpointOverview__Output as EndpointOverview } from '../../../protos/types/causeway/operator/v1/EndpointOverview.js'
 import type { PoisonMessage__Output as PoisonMessage } from '../../../protos/types/causeway/operator/v1/PoisonMessage.js'
 import { SECOND } from '../../base/clock.js'
+import { parseDateTime } from '../../base/date_time.js'
 import { CHANGE, deciderOf } from '../cli/actor.js'
 import { CommandFault, type CliCommand, type Context, type Report } from '../cli/command.js'
 import { Refused } from '../calls/calls.js'
@@ -119,12 +120,11 @@ function redriveLines(redriven: number, more: boolean): string[] {
 
 function momentOf(text: string | undefined): number {
   if (text === undefined) return 0
-  const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text)
-  const at = isWhole ? Date.parse(text) : Number.NaN
-  if (!(at >= 0)) {
+  const at = parseDateTime(text)
+  if (at === undefined || at.ms < 0) {
     throw new CommandFault(`--since ${text} is not a time, e.g. 2026-11-21T04:35:00Z.`)
   }
-  return at
+  return at.ms
 }
 
 const endpointIn = ({ endpoint }: Context['flags']): { endpoint_id?: string } =>
