@@ -34,6 +34,8 @@ const FORM_MAX_BYTES = 64 * 1_024
 /** Statements of a bank are larger than forms. */
 const UPLOAD = '/statement'
 const TOKEN_MAX = 256
+/** A browser asks for it by itself, again when a connection ends. */
+const LIVE = '/live'
 const YEAR_S = 31_536_000
 const ENDED = 'Your session has ended. Sign in again.'
 const NOT_CHANGED = 'Your session had ended, so nothing was changed. Sign in again.'
@@ -88,7 +90,9 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   app.post('/sign-in', (c) => signIn(c, console))
   app.use(async (c, next) => {
     const cookie = getCookie(c, cookieName(c)) ?? ''
-    const session = console.sessions.find(cookie, fingerprintOf(c))
+    const { sessions } = console
+    const find = c.req.path === LIVE ? sessions.look : sessions.find
+    const session = find(cookie, fingerprintOf(c))
     if (session === undefined) return toSignIn(c, console)
     c.set('cookie', cookie)
     c.set('session', session)
@@ -118,7 +122,7 @@ export function createApp(console: ConsoleApp): Hono<Env> {
       'content-disposition': 'attachment; filename="statement.csv"',
     })
   })
-  app.get('/live', (c) => live(c, console))
+  app.get(LIVE, (c) => live(c, console))
   for (const page of PAGES) app.get(page.path, (c) => show(c, console, page))
   app.notFound((c) => {
     if (c.get('session') === undefined) return toSignIn(c, console)
@@ -241,7 +245,7 @@ function shownCertificate(c: Ctx, { ownToken }: ConsoleApp): Credential | undefi
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
 function toSignIn(c: Ctx, console: ConsoleApp) {
-  if (c.req.path === '/live') return endedStream(c)
+  if (c.req.path === LIVE) return endedStream(c)
   const isSignedOut = c.req.path === '/sign-out'
   const page = c.req.method === 'GET' ? c.req.url : (c.req.header('referer') ?? '')
   const { pathname, search } = new URL(URL.canParse(page) ? page : '/', c.req.url)
@@ -341,7 +345,7 @@ async function show(c: Ctx, console: ConsoleApp, page: ConsolePage) {
     ...(notice === undefined ? {} : { notice }),
     ...(live === undefined
       ? {}
-      : { liveFrom: `/live?page=${encodeURIComponent(url.pathname + url.search)}` }),
+      : { liveFrom: `${LIVE}?page=${encodeURIComponent(url.pathname + url.search)}` }),
     live: live ?? NOTHING,
     body,
   })

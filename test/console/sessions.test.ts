@@ -1,15 +1,19 @@
 /** Sessions and the limit of failed sign-ins, with a clock that the test holds. */
 import t from 'tap'
 import { instant, MINUTE, type Clock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
+import { createApp } from '../../src/console/app.js'
 import { html } from '../../src/console/html/html.js'
 import {
   createSessions,
   IDLE_MS,
   isFormToken,
   LIFETIME_MS,
+  type Sessions,
 } from '../../src/console/session/sessions.js'
 import { createSignInLimit } from '../../src/console/session/sign_in_limit.js'
+import { readStaticFiles } from '../../src/console/static_files.js'
 
 function heldClock() {
   let now = 1_000_000
@@ -27,6 +31,19 @@ function aSession() {
   return { given, closed: () => closed }
 }
 
+const appOf = (clock: Clock, sessions: Sessions) =>
+  createApp({
+    ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
+    ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
+    figures: {
+      state: () => ({ isKnown: false, missing: [], points: [], processes: [], rails: [] }),
+    },
+    observePage: () => undefined,
+    isAllowedHost: () => true,
+    openUplink: () => aSession().given.uplink,
+    ownToken: undefined,
+  })
+
 t.test('a session ends after a time without a request', async (t) => {
   const { clock, wait } = heldClock()
   const sessions = createSessions(clock, systemRandom())
@@ -40,6 +57,27 @@ t.test('a session ends after a time without a request', async (t) => {
   t.notOk(sessions.isOpen(cookie))
   t.equal(sessions.find(cookie), undefined)
   t.equal(closed(), 1)
+})
+
+t.test('a page that connects again does not keep its session', async (t) => {
+  const { clock, wait } = heldClock()
+  const sessions = createSessions(clock, systemRandom())
+  const cookie = sessions.start(aSession().given)
+  const app = appOf(clock, sessions)
+  const connect = async (): Promise<string> => {
+    const headers = { host: 'console', cookie: `console_1=${cookie}` }
+    const env = { incoming: { socket: { localPort: 1 } } }
+    const { body } = await app.request('http://console/live?page=/', { headers }, env)
+    const reader = body!.getReader()
+    const { value } = await reader.read()
+    await reader.cancel()
+    return Buffer.from(value ?? new Uint8Array()).toString()
+  }
+  wait(IDLE_MS - 1)
+  t.match(await connect(), 'event: state')
+  wait(1)
+  t.match(await connect(), 'event: end')
+  t.equal(sessions.count(), 0)
 })
 
 t.test('a session ends after its lifetime, however often it is used', async (t) => {

@@ -49,7 +49,9 @@ export interface Sessions {
    * @param certificate the fingerprint of the connection's certificate, if it has one
    */
   find(cookie: string, certificate?: string): Session | undefined
-  /** For a page that stays open, which is no request of the operator. */
+  /** For a page that stays open or connects again, which is no request of the operator. */
+  look(cookie: string, certificate?: string): Session | undefined
+  /** For a page that stays open. */
   isOpen(cookie: string): boolean
   end(cookie: string): void
   count(): number
@@ -75,6 +77,13 @@ export function createSessions(clock: Clock, random: Random): Sessions {
     for (const [key, kept] of sessions) if (isOver(kept)) drop(key)
   }
 
+  const kept = (cookie: string, certificate?: string): Kept | undefined => {
+    dropOver()
+    const found = sessions.get(keyOf(cookie))
+    const needed = found?.session.certificate ?? null
+    return needed === null || needed === certificate ? found : undefined
+  }
+
   return {
     start: (operator) => {
       dropOver()
@@ -93,14 +102,11 @@ export function createSessions(clock: Clock, random: Random): Sessions {
       return cookie
     },
     find: (cookie, certificate) => {
-      dropOver()
-      const kept = sessions.get(keyOf(cookie))
-      if (kept === undefined) return undefined
-      const { certificate: needed } = kept.session
-      if (needed !== null && needed !== certificate) return undefined
-      kept.usedAt = clock.now()
-      return kept.session
+      const found = kept(cookie, certificate)
+      if (found !== undefined) found.usedAt = clock.now()
+      return found?.session
     },
+    look: (cookie, certificate) => kept(cookie, certificate)?.session,
     isOpen: (cookie) => {
       dropOver()
       return sessions.has(keyOf(cookie))
