@@ -115,4 +115,16 @@ export const AUTHENTICATION: readonly Mutant[] = [
     ],
     'A used nonce is not written to disk.': ['ctx.batch.addNonce(scratch)', 'void scratch'],
   }),
+  ...faultsIn('src/console/app.ts', 'console/sessions', {
+    'A page that connects again keeps its session.': [
+      'c.req.path === LIVE ? sessions.look : sessions.find',
+      'sessions.find',
+    ],
+  }),
+  ...faultsIn('src/console/session/sign_in_limit.ts', 'console/sessions', {
+    'A sign-in of an earlier minute gives back to this one.': [
+      'if (taken !== failures) return\n',
+      '\n',
+    ],
+  }),
 ]
