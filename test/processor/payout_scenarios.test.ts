@@ -177,6 +177,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     t.same(kinds(world.railInstructions), ['instruct', 'acknowledge'], 'one instruction')
   },
 
+  'an empty description is shown as sent': async (t, world) => {
+    t.match(await pay(world, { description: '' }), { description: '' })
+    t.notOk('description' in (await pay(world, { idempotency_key: 'key-2' })))
+  },
+
   'two equal requests in one batch create one payout': async (t, world) => {
     const answers = await world.runAll(
       ['a', 'a', 'a'].map((key) => createPayout(DEMO, aPayout({ idempotency_key: key }))),

@@ -55,7 +55,7 @@ export function newContext(
     },
     refundFeesOnReversal: route.fees.refundFeesOnReversal,
     reference: request.reference,
-    ...(request.description ? { description: request.description } : {}),
+    ...(request.description === undefined ? {} : { description: request.description }),
     metadata: request.metadata,
     beneficiary: frozenCopy(beneficiary),
     ...(rail === null ? {} : { rail }),
