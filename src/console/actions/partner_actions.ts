@@ -1,7 +1,17 @@
 /** Changes of partners, their keys, and callers. */
+import type { KeyIssued__Output as KeyIssued } from '../../../protos/types/causeway/operator/v1/KeyIssued.js'
+import type { Notice } from '../session/sessions.js'
 import { actorOf, done, type Action, type ActionContext } from './action.js'
 
 const partner = (ctx: ActionContext) => ({ actor: actorOf(ctx), partner_id: ctx.field('id') })
+
+/** Of a key, whose secret can be sealed. */
+export function issuedNotice({ key_id: id, secret, sealed_secret: sealed }: KeyIssued): Notice {
+  if (sealed === undefined)
+    return { ...done(`${id} is issued. Its secret is shown only here.`), secret }
+  const text = `${id} is issued. Its secret, sealed for the partner, is shown only here.`
+  return { ...done(text), secret: sealed }
+}
 
 export const PARTNER_ACTIONS: Readonly<Record<string, Action>> = {
   'suspend-partner': async (ctx) => {
@@ -16,8 +26,7 @@ export const PARTNER_ACTIONS: Readonly<Record<string, Action>> = {
     const environment = ctx.field('environment')
     const tenant = { partner_id: ctx.field('id'), environment }
     const issued = await ctx.clients.operator.call('IssueKey', { actor: actorOf(ctx), tenant })
-    const secret = issued.secret || issued.sealed_secret || ''
-    return { ...done(`${issued.key_id} is issued. Its secret is shown only here.`), secret }
+    return issuedNotice(issued)
   },
   'revoke-key': async (ctx) => {
     const request = { actor: actorOf(ctx), key_id: ctx.field('key') }

@@ -1,6 +1,7 @@
 /** Decisions on payments, payouts, discrepancies and requests of other operators. */
 import { formatWireAmount } from '../../operations/cli/amounts.js'
 import { actorOf, done, type Action, type ActionContext } from './action.js'
+import { issuedNotice } from './partner_actions.js'
 
 /** The entity, and where the decision can be verified. */
 const payout = (context: ActionContext) => ({
@@ -71,8 +72,11 @@ export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
     const request = { actor: actorOf(ctx), id: ctx.field('id') }
     const { request: decided, key, caller } = await ctx.clients.approvals.call('Approve', request)
     const notice = done(`${decided?.id}: ${decided?.operation} ${decided?.subject} is made.`)
-    const secret = key?.secret || caller?.token
-    return secret === undefined ? notice : { ...notice, secret }
+    if (key !== null) {
+      const issued = issuedNotice(key)
+      return { ...issued, text: `${notice.text}\n${issued.text}` }
+    }
+    return caller?.token === undefined ? notice : { ...notice, secret: caller.token }
   },
   'reject-request': async (ctx) => {
     const request = { actor: actorOf(ctx), id: ctx.field('id') }
