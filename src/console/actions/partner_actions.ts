@@ -1,5 +1,6 @@
 /** Changes of partners, their keys, and callers. */
 import type { KeyIssued__Output as KeyIssued } from '../../../protos/types/causeway/operator/v1/KeyIssued.js'
+import { missingShardsIn } from '../../operations/calls/shards.js'
 import type { Notice } from '../session/sessions.js'
 import { actorOf, done, type Action, type ActionContext } from './action.js'
 
@@ -35,7 +36,11 @@ export const PARTNER_ACTIONS: Readonly<Record<string, Action>> = {
   },
   'revoke-caller': async (ctx) => {
     const request = { actor: actorOf(ctx), name: ctx.field('name') }
-    const { name } = await ctx.clients.callers.call('Revoke', request)
-    return done(`${name} is revoked.`)
+    const revoked = await ctx.clients.callers.call('Revoke', request)
+    // A setting of the cluster is applied by the shards that did not answer too.
+    const missing = revoked.settings_version === undefined ? missingShardsIn(revoked) : []
+    if (missing.length === 0) return done(`${revoked.name} is revoked.`)
+    const text = `${revoked.name} is NOT revoked in ${missing.join(', ')}: repeat it.`
+    return { tone: 'bad', text }
   },
 }

@@ -1,4 +1,5 @@
 /** Changes of webhook endpoints and their deliveries. */
+import { missingLines } from '../../operations/partners/webhooks.js'
 import { actorOf, done, type Action, type ActionContext } from './action.js'
 
 const endpoint = (ctx: ActionContext) => ({ actor: actorOf(ctx), endpoint_id: ctx.field('id') })
@@ -15,13 +16,14 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, Action>> = {
   /** One delivery, or the failed ones of an endpoint. */
   redrive: async (ctx) => {
     const delivery = ctx.field('delivery')
-    const { redriven, more } = await ctx.clients.webhooks.call('Redrive', {
+    const sent = await ctx.clients.webhooks.call('Redrive', {
       ...(delivery === '' ? endpoint(ctx) : { actor: actorOf(ctx), delivery_id: delivery }),
       since: '0',
     })
+    const { redriven, more } = sent
     const rest = more ? ' There are more: repeat it.' : ''
-    return done(
-      `${redriven} ${redriven === 1 ? 'delivery is' : 'deliveries are'} sent again.${rest}`,
-    )
+    const text = `${redriven} ${redriven === 1 ? 'delivery is' : 'deliveries are'} sent again.${rest}`
+    const missing = missingLines(sent)
+    return missing.length === 0 ? done(text) : { tone: 'warn', text: [text, ...missing].join('\n') }
   },
 }
