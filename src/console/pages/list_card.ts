@@ -45,7 +45,10 @@ export function listCard<T, A extends object>(
     const rows = answer.data.map((entry) => row(entry, context))
     const missing = missingIn(answer)
     const empty = missing.length === 0 ? list.empty : 'There is nothing in the books that answered.'
-    const next = list.path === undefined ? NOTHING : pager(list.path, answer.next_cursor)
+    const next =
+      list.path === undefined
+        ? answer.next_cursor !== undefined && html`<p class="hint">There are more.</p>`
+        : pager(list.path, answer.next_cursor)
     return html`${incomplete(missing)}
     ${card(
       title,

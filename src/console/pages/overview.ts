@@ -49,10 +49,10 @@ async function boxesOf(context: PageContext): Promise<Html> {
               : `Oldest ${spanText(context.now - oldest)}`,
       }
     }),
-    box('Held for review', '/review', operator.call('ListHeldPayouts', limit), (list) => ({
+    box('Held for review', '/review', heldPayments(context), (list) => ({
       value: countOf(list),
       tone: toneOf(list.data.length, 'warn'),
-      about: list.data.length === 0 ? 'Nothing waits' : 'Payouts wait for a decision',
+      about: list.data.length === 0 ? 'Nothing waits' : 'Payments wait for a decision',
     })),
     box('Second operator', '/approvals', approvals.call('List', { resolved: false }), (list) => ({
       value: String(list.data.length),
@@ -97,6 +97,21 @@ async function boxesOf(context: PageContext): Promise<Html> {
       </ul>
     </section>
   `
+}
+
+/** Payouts and intents. */
+async function heldPayments({ clients: { operator, recovery } }: PageContext) {
+  const limit = { limit: LIST_MAX }
+  const [payouts, intents] = await Promise.all([
+    operator.call('ListHeldPayouts', limit),
+    recovery.call('ListHeldIntents', limit),
+  ])
+  const next = payouts.next_cursor ?? intents.next_cursor
+  return {
+    ...payouts,
+    data: [...payouts.data, ...intents.data],
+    ...(next === undefined ? {} : { next_cursor: next }),
+  }
 }
 
 async function box<T extends object>(

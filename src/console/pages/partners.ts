@@ -16,6 +16,7 @@ import {
   type PageContext,
 } from '../session/console_page.js'
 import { listCard, number, rowOrName } from './list_card.js'
+import { noPartner } from './no_partner.js'
 import { statementLinks } from './statement.js'
 
 const ENVIRONMENTS = ['sandbox', 'production'] as const
@@ -63,12 +64,9 @@ export const partner: ConsolePage = {
   path: '/partners/:id',
   render: async (context): Promise<PageContent> => {
     const { clients, id } = context
-    const { data } = await clients.partners.call('List', {})
-    const found = data.find(({ partner_id: name }) => name === id)
-    if (found === undefined) {
-      const body = card('Nothing has this name', empty(`${id} is no partner of ours.`))
-      return { title: 'Partner not found', status: 404, body }
-    }
+    const list = await clients.partners.call('List', {})
+    const found = list.data.find(({ partner_id: name }) => name === id)
+    if (found === undefined) return noPartner(id, list)
     const terms = found.corrupt === undefined ? termsOf(found, context) : corruptTerms(found)
     const sections = ENVIRONMENTS.map((environment) => environmentOf(context, environment))
     return {
@@ -127,7 +125,7 @@ async function environmentOf(context: PageContext, environment: string): Promise
   ])
   const issue: ActionForm = {
     ...{ action: 'issue-key', title: 'Issue a key', button: 'Issue the key' },
-    about: 'Its secret is shown once. Former keys stay valid.',
+    about: 'Its secret is shown once. Former keys end after 14 days.',
     hidden: { id, environment },
   }
   return card(

@@ -17,6 +17,7 @@ import { amount, card, commandLine, empty, facts, idLink, table, time } from '..
 import { part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import type { Clients } from '../session/uplink.js'
 import { number } from './list_card.js'
+import { noPartner } from './no_partner.js'
 
 const MOVEMENTS_SHOWN_MAX = 1_000
 /** A page is answered within 200 ms, unless the operator chooses to wait. */
@@ -28,11 +29,8 @@ export const statement: ConsolePage = {
   render: async (context) => {
     const { clients, id } = context
     const asked = askedIn(context.query, context.now)
-    const { data } = await clients.partners.call('List', {})
-    if (!data.some(({ partner_id: name }) => name === id)) {
-      const body = card('Nothing has this name', empty(`${id} is no partner of ours.`))
-      return { title: 'Partner not found', status: 404, body }
-    }
+    const list = await clients.partners.call('List', {})
+    if (!list.data.some(({ partner_id: name }) => name === id)) return noPartner(id, list)
     const title = `Statement of ${id}, ${asked.month}`
     if (asked.period === null) {
       return { title, body: html`${form(id, asked)} ${card('No month', empty(asked.fault))}` }
