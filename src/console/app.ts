@@ -201,7 +201,7 @@ async function signIn(c: Ctx, console: ConsoleApp) {
   }
   const credential =
     form['by'] === 'certificate' ? shownCertificate(c, console) : enteredToken(form['token'])
-  const giveBack = console.signInLimit.begin(address)
+  const passed = console.signInLimit.begin(address)
   if (credential === undefined) return refuse(REJECTED, 401)
   const certificate = credential.certificate === undefined ? null : (fingerprintOf(c) ?? null)
   const uplink = console.openUplink(credential)
@@ -212,13 +212,13 @@ async function signIn(c: Ctx, console: ConsoleApp) {
     setCookie(c, cookieName(c), cookie, {
       ...{ path: '/', httpOnly: true, sameSite: 'Strict', secure },
     })
-    giveBack()
+    passed()
     console.log.info({ operator: name }, 'operator signed in')
     return c.redirect(next, 303)
   } catch (error) {
     uplink.close()
     if (!(error instanceof Refused)) {
-      giveBack()
+      passed()
       return refuse(messageOf(error), 502)
     }
     console.log.warn({ client_address: address, code: error.code }, 'sign-in refused')

@@ -14,7 +14,7 @@ function made(name: string, service: keyof Clients, done: object) {
 const approved = (found: object) =>
   made('approve-request', 'approvals', { request: REQUEST, key: null, caller: null, ...found })
 
-t.test('an approved change shows what nobody can show again', async (t) => {
+t.test('an approved change shows its secret, which is shown once', async (t) => {
   const key = { key_id: 'acme_production_2026q4', secret: '', sealed_secret: 'c2VhbGVk' }
   t.match(await approved({ key }), {
     ...{ tone: 'good', secret: 'c2VhbGVk' },

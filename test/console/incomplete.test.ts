@@ -35,10 +35,10 @@ t.test('one of two shards', async (t) => {
   const cookie = await signIn({ url, token: tokenOf('ann') })
   const read = (path: string) => requestPage(url + path, { headers: { cookie } })
 
-  for (const path of ['/partners/nobody', '/statements/nobody']) {
+  for (const path of ['/partners/umbrella', '/statements/umbrella']) {
     const { status, text } = await read(path)
     t.equal(status, 404)
-    t.match(text, 'nobody is in none of the books that answered.', path)
+    t.match(text, 'umbrella is in none of the books that answered.', path)
     t.match(text, /Incomplete[^]*books_2/)
   }
   const [, count] = /Held for review<\/span>\s*<strong>(\d+)</.exec((await read('/')).text) ?? []

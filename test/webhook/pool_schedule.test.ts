@@ -18,7 +18,7 @@ import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 type Kind = SendOutcome['kind']
 
-/** Of answers that are no kind. */
+/** What the other answers are. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ silence: 'retry', refused: 'retry', late: 'delivered', 'gone at last': 'gone' },
 }

@@ -28,7 +28,7 @@ export interface HealthChange {
   readonly disable: DisableReason | null
 }
 
-/** For an endpoint that was disabled or given another URL during the attempt: it starts as a new one. */
+/** For an endpoint that was disabled or given another URL during the attempt. */
 export const UNCHANGED: HealthChange = { failing: [], noLongerFailing: [], disable: null }
 
 export interface AttemptOutcome {

@@ -6,7 +6,7 @@ import { actorOf, done, type Action, type ActionContext } from './action.js'
 
 const partner = (ctx: ActionContext) => ({ actor: actorOf(ctx), partner_id: ctx.field('id') })
 
-/** Of a key, whose secret can be sealed. */
+/** What is said of an issued key, whose secret can be sealed. */
 export function issuedNotice({ key_id: id, secret, sealed_secret: sealed }: KeyIssued): Notice {
   if (sealed === undefined)
     return { ...done(`${id} is issued. Its secret is shown only here.`), secret }

@@ -22,7 +22,8 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, Action>> = {
     })
     const { redriven, more } = sent
     const rest = more ? ' There are more: repeat it.' : ''
-    const text = `${redriven} ${redriven === 1 ? 'delivery is' : 'deliveries are'} sent again.${rest}`
+    const what = redriven === 1 ? 'delivery is' : 'deliveries are'
+    const text = `${redriven} ${what} sent again.${rest}`
     const missing = missingLines(sent)
     return missing.length === 0 ? done(text) : { tone: 'warn', text: [text, ...missing].join('\n') }
   },

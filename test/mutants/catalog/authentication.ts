@@ -122,7 +122,7 @@ export const AUTHENTICATION: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('src/console/session/sign_in_limit.ts', 'console/sessions', {
-    'A sign-in of an earlier minute gives back to this one.': [
+    'A sign-in of an earlier minute counts as passed in this one.': [
       'if (taken !== failures) return\n',
       '\n',
     ],
