@@ -3,14 +3,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { DAY, MINUTE, plus, SECOND, toRfc3339 } from '../../src/base/clock.js'
+import { DAY, MINUTE, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { serveConsole } from '../console/served_console.js'
+import { requestPage, signIn } from '../console/stack.js'
 import { executed, pay } from '../processor/scenarios.js'
 import { eventually } from '../support/eventually.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { testCluster } from '../support/served_shard.js'
-import { all, BECAUSE, cliOf, operatorFiles, startShard, type Listed } from './shard_clis.js'
+import { all, BECAUSE, cliOf, operatorFiles, startShard, TOKEN, type Listed } from './shard_clis.js'
 
 const BOTH = ['--corridors', 'th_promptpay,vn_vietqr']
 const STATEMENT_HEAD = 'time,transaction_id,instruction_id,movement,currency,amount\n'
@@ -214,6 +216,8 @@ t.test('each shard has an archive of its own', async (t) => {
   const ops = cliOf(t, addresses)
   const folder = join(all, 'archives')
   mkdirSync(folder, { mode: 0o700 })
+  const url = await serveConsole(t, { processors: addresses, clock: systemClock })
+  const cookie = await signIn({ url, token: TOKEN })
   for (const shard of shards) {
     const world = cluster.worlds.get(shard)!
     const { id } = await pay(world)
@@ -229,6 +233,10 @@ t.test('each shard has an archive of its own', async (t) => {
     t.match(await ops('payout', 'show', id), {
       ...{ exitCode: 1, err: `${id} has left the books for the archive ${file}.\n` },
     })
+    for (const page of [`/payments/${id}`, `/traces/${id}`]) {
+      const { text } = await requestPage(url + page, { headers: { cookie } })
+      t.match(text, file, page)
+    }
   }
   for (const shard of shards) {
     const log = (await ops.json('actions', '--shard', shard))['data']

@@ -39,31 +39,27 @@ import {
   type ConsolePage,
   type PageContext,
 } from '../session/console_page.js'
+import { noPayment } from './no_payment.js'
 import { statesIn, timeline } from './timeline.js'
 import { traceLink } from './trace.js'
 
 const INTENT = statechartOf(intentMachine)
 const PAYOUT = statechartOf(payoutMachine)
+const NOT_FOUND = 'Payment not found'
 
 export const payment: ConsolePage = {
   path: '/payments/:id',
   render: async (context) => {
     const { id } = context
-    if (!isPayment(id)) return notFound(id)
+    if (!isPayment(id)) return noPayment(context, NOT_FOUND)
     try {
       return id.startsWith('pi_') ? await intentPage(context) : await payoutPage(context)
     } catch (error) {
-      if (error instanceof Refused && error.code.endsWith('_not_found')) return notFound(id)
-      throw error
+      if (!(error instanceof Refused) || !error.code.endsWith('_not_found')) throw error
+      return noPayment(context, NOT_FOUND)
     }
   },
 }
-
-const notFound = (id: string): Content => ({
-  title: 'Payment not found',
-  status: 404,
-  body: card('Nothing has this id', empty(`${id} is in none of the books that answered.`)),
-})
 
 async function intentPage(context: PageContext): Promise<Content> {
   const call = context.clients.operator.call('ShowIntent', { intent_id: context.id })

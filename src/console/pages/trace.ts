@@ -10,20 +10,18 @@ import type { TimelineEntry__Output as Entry } from '../../../protos/types/cause
 import { traceIdIn } from '../../base/traceparent.js'
 import { Refused } from '../../operations/calls/calls.js'
 import { html, NOTHING, type Html } from '../html/html.js'
-import { badge, card, empty, facts, idLink, incomplete, isPayment, time } from '../html/parts.js'
+import { badge, card, facts, idLink, incomplete, isPayment, time } from '../html/parts.js'
 import { waterfall, type Step } from '../html/waterfall.js'
-import {
-  missingIn,
-  type Content,
-  type ConsolePage,
-  type PageContext,
-} from '../session/console_page.js'
+import { missingIn, type ConsolePage, type PageContext } from '../session/console_page.js'
+import { noPayment } from './no_payment.js'
+
+const NOT_FOUND = 'Trace not found'
 
 export const trace: ConsolePage = {
   path: '/traces/:id',
   render: async (context) => {
     const { clients, id } = context
-    if (!isPayment(id)) return notFound(id)
+    if (!isPayment(id)) return noPayment(context, NOT_FOUND)
     try {
       const [record, found] = await Promise.all([
         recordOf(context),
@@ -33,17 +31,11 @@ export const trace: ConsolePage = {
       const missing = found === undefined ? [] : missingIn(found)
       return { title: 'Trace', live: shown(context, record, entity, missing) }
     } catch (error) {
-      if (error instanceof Refused && error.code.endsWith('_not_found')) return notFound(id)
-      throw error
+      if (!(error instanceof Refused) || !error.code.endsWith('_not_found')) throw error
+      return noPayment(context, NOT_FOUND)
     }
   },
 }
-
-const notFound = (id: string): Content => ({
-  title: 'Trace not found',
-  status: 404,
-  body: card('Nothing has this id', empty(`${id} is in none of the books that answered.`)),
-})
 
 /** What an intent and a payout have in common. */
 interface Traced {
