@@ -6,6 +6,7 @@ import { HOUR, SECOND } from '../../src/base/clock.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { cancelPayout } from '../../src/processor/commands/payouts/payout_get.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
@@ -243,6 +244,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     const { id } = await pay(world)
     t.equal(codeOf(await world.run(cancelPayout(DEMO, id))), 'payout_not_cancelable')
     t.equal(codeOf(await world.run(cancelPayout(DEMO, 'pout_x'))), 'payout_not_found')
+    await world.run(enterRecovery('a test'))
+    t.equal(codeOf(await world.run(cancelPayout(DEMO, id))), 'payout_not_cancelable', 'nor then')
   },
 }
 

@@ -21,6 +21,7 @@ export function getPayout(tenant: TenantId, payoutId: string): Command {
 export function cancelPayout(tenant: TenantId, payoutId: string): Command {
   return {
     name: 'cancel_payout',
+    allowedInRecovery: true,
     needs: (needs) => needs.payout(payoutId),
     decide: ({ memory }) => {
       const live = memory.payouts.get(payoutId)
