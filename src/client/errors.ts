@@ -212,7 +212,7 @@ type Envelope = Readonly<Partial<Record<'code' | 'message' | 'request_id', strin
 function envelopeIn(body: unknown): Envelope {
   const { error } = Object(body) as { readonly error?: unknown }
   const members: [string, unknown][] = Object.entries(Object(error) as object)
-  return Object.fromEntries(members.filter(([, value]) => typeof value === 'string')) as Envelope
+  return Object.fromEntries(members.filter(([, value]) => typeof value === 'string'))
 }
 
 export function errorOf(

@@ -69,7 +69,7 @@ t.test('a page that connects again does not keep its session', async (t) => {
     const env = { incoming: { socket: { localPort: 1 } } }
     const { body } = await app.request('http://console/live?page=/', { headers }, env)
     const reader = body!.getReader()
-    const { value } = await reader.read()
+    const { value } = (await reader.read()) as { readonly value?: Uint8Array }
     await reader.cancel()
     return Buffer.from(value ?? new Uint8Array()).toString()
   }
