@@ -147,10 +147,11 @@ t.test('a candidate ends when the session of one of its readers has ended', asyn
     return (await rows.all<{ pid: number }>(sql)).map(({ pid }) => pid)
   }
   const before = await readers()
-  const candidate = opened(t, shard, { holder: 'two', pause: shortPause }).catch((e: Error) => e)
-  const reader = await eventually('its reader', async () =>
-    (await readers()).find((pid) => !before.includes(pid)),
-  )
+  let isWaiting = false
+  const waits = { pause: shortPause, onWaiting: () => void (isWaiting = true) }
+  const candidate = opened(t, shard, { holder: 'two', ...waits }).catch((e: Error) => e)
+  await eventually('it waits', () => isWaiting)
+  const reader = (await readers()).find((pid) => !before.includes(pid)) ?? 0
   await rows.all('SELECT pg_terminate_backend(?)', [reader])
   await eventually('it has ended', async () => !(await readers()).includes(reader))
   await first.store.barrier()

@@ -33,6 +33,8 @@ interface Opening {
   /** Takes over without waiting for the timeout of the lease. */
   readonly isHurried?: boolean
   readonly pause?: (ms: number) => Promise<void>
+  /** Called when another process owns the schema. */
+  readonly onWaiting?: () => void
 }
 
 let shards = 0
