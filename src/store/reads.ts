@@ -124,12 +124,16 @@ export async function readBootState(
   const [last] = await reader.all<{
     posting: number
     position: number
+    event: number | null
+    posted: number | null
     settings: number
     indexed: number
     key: number
   }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
             (SELECT coalesce(max(position), 0) FROM events) AS position,
+            (SELECT created_at FROM events ORDER BY position DESC LIMIT 1) AS event,
+            (SELECT at FROM ledger_entries ORDER BY posting DESC LIMIT 1) AS posted,
             (SELECT coalesce(max(version), 0) FROM applied_settings) AS settings,
             (SELECT coalesce(max(through), 0) FROM idempotency_index_moves) AS indexed,
             (SELECT coalesce(max(sequence), 0) FROM idempotency) AS key`,
@@ -164,7 +168,9 @@ export async function readBootState(
     indexedKeysThrough: last?.indexed ?? 0,
     newestMoment: await readNewestMoment(reader),
     lastPosting: checkedNumber('the newest row of ledger_entries', last?.posting ?? 0),
+    newestPostingAt: last?.posted ?? null,
     lastPosition: checkedNumber('the newest row of events', last?.position ?? 0),
+    newestEventAt: last?.event ?? null,
     lastKey: checkedNumber('the newest row of idempotency', last?.key ?? 0),
     ...fingerprintRows(reader),
     recentlyConfirmed: await reader.all(

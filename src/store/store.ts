@@ -146,7 +146,11 @@ export interface BootState extends AllFingerprints {
   /** The newest moment that the books contain. */
   readonly newestMoment: Instant
   readonly lastPosting: number
+  /** When the newest posting was made, as epoch ms. Null if there is none. */
+  readonly newestPostingAt: number | null
   readonly lastPosition: number
+  /** When the newest event was committed, as epoch ms. Null if there is none. */
+  readonly newestEventAt: number | null
   /** The newest sequence of an idempotency key. 0 means that none is stored. */
   readonly lastKey: number
   /** Keys up to this sequence are in the index of older keys. 0 means none. */

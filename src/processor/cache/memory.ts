@@ -137,6 +137,8 @@ export interface Memory {
   archivingNoted: { readonly name: string; readonly reason: string; readonly at: Instant } | null
   lastPosting: number
   lastPosition: number
+  /** When the newest event was committed, as of the start. Null if there was none. */
+  newestEventAt: number | null
   lastKeySequence: number
   lastIntentNumber: number
 }
@@ -299,6 +301,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     archivingNoted: null,
     lastPosting: 0,
     lastPosition: 0,
+    newestEventAt: null,
     lastKeySequence: 0,
     lastIntentNumber: 0,
   }
@@ -309,19 +312,27 @@ function loadBooks(memory: Memory, boot: BootState): void {
     memory.balances.set(id as AccountKey, BigInt(balance))
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
+  memory.newestEventAt = boot.newestEventAt
   memory.newestMoment = boot.newestMoment
 }
 
-/** Each release skipped positions, and as many sequence numbers of each tenant. */
-function loadRecoveries(memory: Memory, { recoveries, orphans, sequences }: BootState): void {
+/**
+ * Each release skipped positions, and as many sequence numbers of each tenant and numbers of
+ * postings. A posting after the release has a number above them.
+ */
+function loadRecoveries(memory: Memory, boot: BootState): void {
+  const { recoveries, orphans, sequences, newestPostingAt } = boot
+  const skippedIn = (released: readonly Row<'recoveries'>[]): number =>
+    released.reduce((sum, { position_from, position_to }) => sum + position_to! - position_from!, 0)
   const skippedAfter = (position: number): number =>
-    recoveries
-      .filter(({ position_from: from }) => from !== null && from >= position)
-      .reduce((sum, { position_from, position_to }) => sum + position_to! - position_from!, 0)
+    skippedIn(recoveries.filter(({ position_from: from }) => from !== null && from >= position))
   for (const { tenant, sequence, position } of sequences) {
     memory.sequences.set(tenant, sequence + skippedAfter(position))
   }
   memory.skippedSequences = skippedAfter(0)
+  memory.lastPosting += skippedIn(
+    recoveries.filter(({ released_at: at }) => at !== null && at > (newestPostingAt ?? 0)),
+  )
   for (const row of recoveries) {
     memory.lastRecovery = row.number
     memory.lastPosition = Math.max(memory.lastPosition, row.position_to ?? 0)

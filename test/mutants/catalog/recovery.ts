@@ -69,6 +69,22 @@ export const RECOVERY: readonly Mutant[] = [
       'coalesce(d.entity, e.entity)',
     ],
   }),
+  ...faultsIn(
+    'src/processor/commands/operators/recovery_release.ts',
+    'processor/recovery/recovery_mode',
+    {
+      'The event numbers of a copy that is restored again are used twice.': [
+        'SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.max(0, now - copyEndsAt)',
+        'SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.min(0, copyEndsAt)',
+      ],
+    },
+  ),
+  ...faultsIn('src/processor/cache/memory.ts', 'processor/recovery/recovery_mode', {
+    'Postings after a restore have the numbers of lost ones.': [
+      'at > (newestPostingAt ?? 0)',
+      'at < (newestPostingAt ?? 0)',
+    ],
+  }),
   ...faultsIn('src/processor/recovery/marks.ts', 'processor/recovery/marks', {
     'Books without an event of the bus are served.': [
       'if (await books.hasEvent(id)) return null',

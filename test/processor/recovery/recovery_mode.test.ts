@@ -1,5 +1,5 @@
 /** Recovery mode: what it refuses, the executions that it takes, and its release. */
-import { DAY } from '../../../src/base/clock.js'
+import { DAY, MINUTE } from '../../../src/base/clock.js'
 import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import {
   releaseRecovery,
@@ -10,12 +10,13 @@ import { setRoute } from '../../../src/processor/commands/operators/route_set.js
 import { addOrphans } from '../../../src/processor/commands/operators/orphan_add.js'
 import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
 import { getPayout } from '../../../src/processor/commands/payouts/payout_get.js'
+import { listBalanceTransactions } from '../../../src/processor/queries/balance_transaction_list.js'
 import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import { NO_FINDINGS, RELEASE } from '../../support/statements.js'
-import { codeOf, DEMO, viewOf, type World } from '../../support/world.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../../support/world.js'
 import {
   executed,
   operatorLog,
@@ -23,6 +24,7 @@ import {
   pay,
   payout,
   read,
+  readAll,
   see,
   runOnBothStores,
 } from '../scenarios.js'
@@ -151,6 +153,36 @@ runOnBothStores({
     )
   },
 
+  'numbers of a copy that is restored twice are above those of the first time': async (
+    t,
+    world,
+  ) => {
+    const again = await createWorld(t)
+    const postings = (of: World): Promise<{ id: string }[]> =>
+      readAll(of, (page) => listBalanceTransactions(DEMO, page))
+    for (const each of [world, again]) {
+      await pay(each)
+      await each.rebuild()
+    }
+    await restored(world)
+    await pay(world)
+    const lost = world.events.at(-1)
+    again.clock.pass(MINUTE)
+    await restored(again)
+    await pay(again)
+    const [first] = again.events.slice(-2)
+    t.ok(first!.sequence > lost!.sequence)
+    t.ok(first!.position > lost!.position)
+    t.ok(again.memory().lastPosting > world.memory().lastPosting)
+    t.ok((await again.trialBalance()).balanced)
+    const known = (await postings(world)).map(({ id }) => id)
+    const newest = (await postings(again)).slice(0, 2)
+    t.notOk(
+      newest.some(({ id }) => known.includes(id)),
+      'partners know the ids of lost postings',
+    )
+  },
+
   'a report about an accepted instruction waits for the release': async (t, world) => {
     await world.run(enterRecovery('a test'))
     await world.run(addOrphans(OPERATOR, [accepted()]))
@@ -172,6 +204,8 @@ runOnBothStores({
     t.match(await orphans(world), [{ state: 'executed', transaction_id: 'TX9', held: [held.id] }])
     t.match(viewOf(await resolve(world, 'pout_lost', held.id)), { status: 'matched' })
     t.match(await see(world, held.id), { status: 'completed' })
+  },
+
   },
 
   'an instruction submitted by these books is no orphan': async (t, world) => {

@@ -7,8 +7,10 @@
  *   not accepted, and would end each next start. A rail may come later: it is not used until then.
  * - Only the row on disk is released. This process keeps refusing writes and restarts, so that
  *   timers, the relay and the connections to rail and pools start from the released books.
- * - No event position and no sequence of a tenant is used twice: the next ones are above all that
- *   the lost books can have used. The row names the skipped positions.
+ * - No event position, sequence of a tenant or number of a posting is used twice: the next ones are
+ *   above all that the lost books can have used. That holds also when the same copy, or an older
+ *   one, is restored again: the longer ago the copy ends, the more are skipped. The row names the
+ *   skipped positions.
  * - The events and instructions that bus, pools and rail have and the books lost are recorded as
  *   accepted losses, so later starts no longer count them as being behind.
  */
@@ -16,12 +18,14 @@ import { countIn } from '../../../base/movements.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
-import type { Command } from '../../cycle/command.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
 import type { Behind } from '../../recovery/marks.js'
 import { readFigures, type StoredFigures } from '../../recovery/statement_figures.js'
 
 /** More events than a copy can lack; positions stay below 2^53 for millions of recoveries. */
 export const SKIPPED_POSITIONS = 1_000_000_000
+/** More events than books commit on average, of all that have continued the same copy. */
+export const SKIPPED_PER_MS = 10
 
 export interface RailCheck {
   /** Name and digest of the reconciled rail statement. Null if the rail was checked without one. */
@@ -85,7 +89,7 @@ export function releaseRecovery(
         statement,
         loss,
         position_from: memory.lastPosition,
-        position_to: memory.lastPosition + SKIPPED_POSITIONS,
+        position_to: memory.lastPosition + skippedPositions(ctx, recovery.entered_at),
       }
       memory.recovery = released
       batch.stage('recoveries', String(released.number), released)
@@ -98,6 +102,12 @@ export function releaseRecovery(
       return answer({ recovery: released.number, loss })
     },
   }
+}
+
+/** Books without an event say nothing about the age of the copy. */
+function skippedPositions({ memory, now }: CommandContext, enteredAt: number): number {
+  const copyEndsAt = Math.max(0, memory.newestEventAt ?? enteredAt)
+  return SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.max(0, now - copyEndsAt)
 }
 
 function isComplete({ statement, figures, railChecked }: RailCheck): boolean {
