@@ -9,7 +9,8 @@
  * - Books that are behind a mark at start end the process with EXIT_BOOKS_BEHIND. When books are
  *   found behind while serving, they enter recovery mode and the process restarts.
  * - A gateway names commits of these books, as the high-water file does. Books that are behind it
- *   end the process at any time, because its gateways call it from then on.
+ *   end the process at any time, because its gateways call it from then on. Until it has ended,
+ *   nothing is committed or answered.
  * - The word of a webhook pool alone stops submissions to the rail, not writes: no money leaves
  *   until an operator has judged it.
  * - Books without a high-water mark are unverified and refuse writes until every rail answers, or
@@ -42,6 +43,12 @@ const BUS = 'the bus'
 const railNamed = (name: string): string => `rail ${name}`
 const POOL = 'webhook pool'
 const GATEWAY = 'a gateway'
+
+/** More than the lost books can have begun, where no high-water mark is left to tell. */
+const UNSEEN_EPOCHS = 1_000
+
+/** The process ends. */
+const NEVER = new Promise<never>(() => undefined)
 
 /** The operator's setting. */
 export const REQUESTED = 'RECOVERY=yes'
@@ -138,6 +145,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   /** The highest epoch among the marks of gateways. */
   let newestEpoch = 0
   let isReleased = false
+  let isBehindGateway = false
   let restart: (() => void) | undefined
   let submitTo: Pick<Pipeline, 'submit'> | undefined
   let memory: Memory | undefined
@@ -202,8 +210,14 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     store: {
       ...books,
       commit: async (batch) => {
+        if (isBehindGateway) await NEVER
         await books.commit(batch)
+        if (isBehindGateway) await NEVER
         if (!isActive && isVerified) highWater.committed(books.marks.progress())
+      },
+      barrier: async () => {
+        await books.barrier()
+        if (isBehindGateway) await NEVER
       },
     },
     isActive,
@@ -231,6 +245,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       const result = await marks.check({ kind: 'high_water', source: GATEWAY, progress })
       if (result.kind !== 'behind') return
       if (isActive) return log.warn({ reason: result.reason }, 'the books are behind')
+      isBehindGateway = true
       // A former owner is behind as well; the store reports that it was deposed.
       await books.barrier()
       await refuseBooks(result.reason, log)

@@ -128,6 +128,10 @@ export const RECOVERY: readonly Mutant[] = [
       'const done = books.commit(batch); highWater.committed(books.marks.progress())\n' +
         'await done\n',
     ],
+    'Books that are behind a gateway answer until the process has ended.': [
+      'await books.commit(batch)\n        if (isBehindGateway) await NEVER\n',
+      'await books.commit(batch)\n',
+    ],
     'The mark is one batch ahead.': [
       'isActive && isVerified) highWater.committed(books.marks.progress())',
       'isActive && isVerified) {\n' +

@@ -209,6 +209,33 @@ t.test('a source is used when the others are judged', async (t) => {
   t.ok(await bus)
 })
 
+t.test('nothing is committed or answered once a gateway has later commits', async (t) => {
+  const stored: (() => void)[] = []
+  let barriers = 0
+  const { world, recovery } = await recoveryOn(t, () => ({
+    commit: () => new Promise((resolve) => stored.push(resolve)),
+    // The first one is that before the end of the process, which would end the test.
+    barrier: () => (barriers++ === 0 ? new Promise(() => undefined) : Promise.resolve()),
+  }))
+  const answered: string[] = []
+  const submit = (name: string, work: Promise<void>): unknown =>
+    work.then(() => answered.push(name))
+  submit('a commit', recovery.store.commit(batchOf({})))
+  stored[0]?.()
+  await severalTurns()
+  submit('a commit in flight', recovery.store.commit(batchOf({})))
+  await severalTurns()
+  const progress = world.store.marks.progress()
+  void recovery.admitGateway({ ...progress, lastBatch: progress.lastBatch + 1 })
+  await severalTurns()
+  stored[1]?.()
+  submit('a later commit', recovery.store.commit(batchOf({})))
+  submit('a read', recovery.store.barrier())
+  await severalTurns()
+  t.same(answered, ['a commit'])
+  t.same([stored.length, barriers], [2, 2])
+})
+
 t.test('the mark is that of the last batch, after its commit', async (t) => {
   let store: () => void = () => undefined
   const stored = new Promise<void>((resolve) => (store = resolve))
