@@ -122,6 +122,8 @@ t.test('a restore places the files and marks them before the books', async (t) =
     const done = await Promise.all([ops('restore', folder), ops('restore', folder)])
     t.same(done.map(({ exitCode }) => exitCode).sort(), [0, 1])
     t.match(done.map(({ err }) => err).join(''), /Not restored: DATA_DIR=.* is not empty/)
+    const out = done.map((each) => each.out).join('')
+    t.match(out, /rail\.db is the journal of the bank's adapter, AS OLD AS THE BOOKS/)
   })
 
   await t.test('the books know that they are a copy, until they are released', async (t) => {

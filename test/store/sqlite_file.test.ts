@@ -1,9 +1,10 @@
 /** The SQLite file of the store: its WAL, its single writer. */
-import { copyFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
+import { takeSnapshot } from '../../src/store/sqlite/database_copy.js'
 import { openStore } from '../../src/store/sqlite/store.js'
 import type { Store } from '../../src/store/store.js'
 import { dueIds } from '../support/due_ids.js'
@@ -30,6 +31,27 @@ t.test('a missing or empty file with a WAL is rejected, and the WAL is kept', as
   const brought = await openStore(copy)
   t.same(await dueIds(brought, 'intents', instant(9), 9), ['pi_1'])
   await brought.close()
+})
+
+t.test('the copy of a backup is not opened with the WAL of the file it replaces', async (t) => {
+  const { store, file } = await opened(t)
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  const copy = `${file}.copy`
+  const snapshot = await takeSnapshot(file)
+  await snapshot.copyTo(copy, () => false)
+  await snapshot.close()
+  await store.commit(batchOf({ intents: [anIntent('pi_2')] }))
+  copyFileSync(`${file}-wal`, `${copy}-wal`)
+  const refused = /copy-wal is of another file, .*: move it and \S+copy-shm away, and keep them/
+  await t.rejects(openStore(copy), refused)
+  await t.rejects(openDatabase(copy, { readOnly: true }), refused)
+  renameSync(`${copy}-wal`, `${copy}-wal.kept`)
+  const restored = await openStore(copy)
+  t.same(await dueIds(restored, 'intents', instant(9), 9), ['pi_1'])
+  await restored.commit(batchOf({ intents: [anIntent('pi_3')] }))
+  const reader = await openDatabase(copy, { readOnly: true })
+  await reader.close()
+  await restored.close()
 })
 
 t.test('a file has one writer and any number of readers', async (t) => {

@@ -77,11 +77,11 @@ function reportOf(
   missingKeys: readonly string[],
 ): Report {
   const { books, snapshot_at: at, files, audit } = manifest
-  const hasRail = files.some(({ name }) => name === FILES.railDatabase)
+  const has = (file: string): boolean => files.some(({ name }) => name === file)
   const missing = missingKeys.filter(
     (name) =>
       (name !== FILES.masterKey || !existsSync(settings.MASTER_KEY_FILE)) &&
-      (name !== FILES.railKey || hasRail),
+      (name !== FILES.railKey || has(FILES.railDatabase)),
   )
   const newest = books.newest_event_at === '' ? 'none' : books.newest_event_at
   const begin = `DATA_DIR=${settings.DATA_DIR} make`
@@ -92,6 +92,7 @@ function reportOf(
       `Epoch ${books.epoch}, batch ${books.batch}, newest event ${newest}.`,
       ...(audit.clean !== false ? [] : ['THE AUDIT OF THIS BACKUP WAS BROKEN:', audit.conclusion]),
       ...missing.map((name) => stepFor(name, dataDir, books.master_keys)),
+      ...(has(FILES.railRecord) ? OF_AN_ADAPTER : []),
       `The audit takes --webhooks-replaced-at ${manifest.completed_at}.`,
       '',
       'Everything since then is lost here, and the bank has it. The next start only reads:',
@@ -101,6 +102,14 @@ function reportOf(
     ],
   }
 }
+
+/** Its journal proves a statement: an older one proves one without the lost payments. */
+const OF_AN_ADAPTER = [
+  `${FILES.railDatabase} is the journal of the bank's adapter, AS OLD AS THE BOOKS. If the newest`,
+  `one exists, put it and ${FILES.railRecord}, with their -wal files, here before the start.`,
+  'If not, neither `make statement` nor the rail has the lost payments: release with the own',
+  'statement of the bank, and --incomplete.',
+]
 
 function stepFor(name: string, dataDir: string, masterKeys: readonly string[]): string {
   const put = `Before the start put ${name} into ${dataDir}, mode 0600`

@@ -20,8 +20,19 @@
  *   permissions.
  * - A missing or empty file is not re-created while its WAL has content: SQLite would delete the
  *   WAL, which can be the only copy.
+ * - A file that never had a WAL, as the copy of a backup, is not opened beside one that is of
+ *   another file: SQLite would mix the pages of both.
  */
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { CHECKPOINT_PRAGMAS, createCheckpoints } from './checkpoints.js'
@@ -134,10 +145,28 @@ async function opened(file: string, options: OpenOptions): Promise<Database> {
   if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0) {
     throw new Error(`${file} is missing or empty but has a WAL: restore the file, or move both`)
   }
+  if (sizeOf(`${file}-wal`) > 0 && !isInWalMode(file)) {
+    throw new Error(
+      `${file}-wal is of another file, whose place the copy of a backup has taken: move it and ` +
+        `${file}-shm away, and keep them`,
+    )
+  }
   const database = withPromises(await connect(file, options.readOnly === true), file)
   await database.exec(options.readOnly === true ? READ_PRAGMAS : PRAGMAS)
   if (options.migrations !== undefined) await migrate(database, file, options)
   return database
+}
+
+/** The byte at 18 of the header is 2 before the first commit to a WAL, and stays. */
+function isInWalMode(file: string): boolean {
+  const header = Buffer.alloc(19)
+  const descriptor = openSync(file, 'r')
+  try {
+    readSync(descriptor, header)
+  } finally {
+    closeSync(descriptor)
+  }
+  return header[18] === 2
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0

@@ -85,6 +85,12 @@ export const RECOVERY: readonly Mutant[] = [
       'at < (newestPostingAt ?? 0)',
     ],
   }),
+  ...faultsIn('src/store/sqlite/database.ts', 'store/sqlite_file', {
+    'The WAL of another file is applied to the copy of a backup.': [
+      '&& !isInWalMode(file)',
+      "&& file === ''",
+    ],
+  }),
   ...faultsIn('src/processor/recovery/marks.ts', 'processor/recovery/marks', {
     'Books without an event of the bus are served.': [
       'if (await books.hasEvent(id)) return null',
