@@ -26,7 +26,7 @@ export interface OrphanIndex {
 export function createOrphanIndex(): OrphanIndex {
   const all = new Map<string, Orphan>()
   const byAmount = createOpenOrphans(({ currency, amount }) => keyOf(currency, amount))
-  const byReference = createOpenOrphans(({ reference }) => reference)
+  const byReference = createOpenOrphans(({ reference }) => comparableReference(reference) || null)
   const byPayment = new Map<string, Orphan>()
   let open = 0
 
@@ -49,7 +49,7 @@ export function createOrphanIndex(): OrphanIndex {
       byReference.add(orphan)
     },
     openOf: (currency, amount) => byAmount.of(keyOf(currency, amount)),
-    openNamed: (reference) => byReference.of(reference),
+    openNamed: (reference) => byReference.of(comparableReference(reference)),
     accepted: () =>
       [...all.values()].filter(({ status, state }) => status === 'open' && state === 'accepted'),
     get open() {
@@ -57,6 +57,16 @@ export function createOrphanIndex(): OrphanIndex {
     },
   }
 }
+
+/**
+ * A reference as it is compared: banks change case, blanks, punctuation and accents. An empty one
+ * says nothing.
+ */
+export const comparableReference = (reference: string | null): string =>
+  (reference ?? '')
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toUpperCase()
 
 /** What the rail has refused or returned is no payment. */
 export const holdsPayments = ({ state }: Orphan): boolean =>

@@ -9,7 +9,8 @@
  *
  * - A payment matches when environment, kind, destination, amount, currency and reference are
  *   equal. A member missing from the rail's statement matches any value: one payment too many is
- *   held rather than one paid twice.
+ *   held rather than one paid twice. References are equal as banks write them: without case, blanks
+ *   and punctuation, and a long one may be cut or have more around it.
  * - It also matches by its reference alone, whatever the amount, when nothing but amount and
  *   currency differs: fees and routes may have changed since.
  * - A payment that a reviewer has decided on is not compared again.
@@ -36,7 +37,7 @@ import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { EqualOrphans } from '../cycle/answer.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { Vault } from '../keys/vault.js'
-import { holdsPayments, type Orphan } from '../cache/orphan_index.js'
+import { comparableReference, holdsPayments, type Orphan } from '../cache/orphan_index.js'
 import { accountOfIntent, accountOfPayout } from './rail_instructions.js'
 
 interface Payment {
@@ -123,7 +124,7 @@ const isExecutionOf = ({ vault }: CommandContext, orphan: Orphan, payment: Payme
   isEqual(orphan.purpose, payment.purpose) &&
   orphan.currency === payment.currency &&
   orphan.amount === payment.amount &&
-  isEqual(orphan.destination, destinationDigest(vault, payment.account()))
+  isDestination(vault, orphan, payment.account())
 
 /**
  * The refusal of an approval of this payout that does not name each orphan execution that may have
@@ -175,23 +176,45 @@ function refusalBeside(
 const inWords = ({ instruction, matched_to: matched }: Orphan): string =>
   matched === null ? instruction : `${instruction} (matched to ${matched})`
 
-/** Open orphan executions that may be this payment; first those of its amount. */
+/**
+ * Open orphan executions that may be this payment; first those of its amount, and last those with a
+ * longer or shorter reference.
+ */
 function orphansEqualTo({ memory, vault }: CommandContext, payment: Payment): readonly Orphan[] {
   const { tenant, purpose, currency, amount, reference } = payment
   const equal = memory.orphans.openOf(currency, amount)
   const named = reference === '' ? [] : memory.orphans.openNamed(reference)
   if (equal.length + named.length === 0) return NONE
   const environment = environmentOf(tenant)
-  const destination = destinationDigest(vault, payment.account())
+  const account = payment.account()
   const isAlike = (orphan: Orphan): boolean =>
     isEqual(orphan.environment, environment) &&
     isEqual(orphan.purpose, purpose) &&
-    isEqual(orphan.destination, destination) &&
-    isEqual(orphan.reference, reference)
-  return [...new Set([...equal, ...named])].filter(isAlike)
+    isDestination(vault, orphan, account) &&
+    isReferenceEqual(orphan.reference, reference)
+  const isCut = (orphan: Orphan): number => Number(!isReferenceSame(orphan.reference, reference))
+  return [...new Set([...equal, ...named])]
+    .filter(isAlike)
+    .sort((one, other) => isCut(one) - isCut(other))
 }
 
 const NONE: readonly Orphan[] = []
+
+/** Shorter references can differ only in a number at their end. */
+const CUT_LENGTH_MIN = 16
+
+function isReferenceEqual(stated: string | null, own: string): boolean {
+  if (isReferenceSame(stated, own)) return true
+  const [one, other] = [comparableReference(stated), comparableReference(own)]
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one]
+  return shorter.length >= CUT_LENGTH_MIN && longer.includes(shorter)
+}
+
+/** One that is missing is that of any payment. */
+function isReferenceSame(stated: string | null, own: string): boolean {
+  const [one, other] = [comparableReference(stated), comparableReference(own)]
+  return one === '' || other === '' || one === other
+}
 
 const isEqual = (reported: string | null, wanted: string): boolean =>
   reported === null || reported === wanted
@@ -201,9 +224,27 @@ export const holdFor = ({ now, rules }: CommandContext, { instruction }: Orphan)
   until: plus(now, rules.reviewTtlMs),
 })
 
-/** Ignores blanks, hyphens and case, which differ between writings of an account number. */
-export const destinationDigest = (vault: Vault, account: string): string =>
-  vault.digest(`orphan destination ${account.replace(/[\s-]/g, '').toUpperCase()}`)
+/** Without blanks, hyphens and case, which differ between writings of an account number. */
+const plainAccount = (account: string): string => account.replace(/[\s-]/g, '').toUpperCase()
+
+const digestOf = (vault: Vault, plain: string): string =>
+  vault.digest(`orphan destination ${plain}`)
+
+/**
+ * The digest of an account number of a statement. Null when it is masked, or a spreadsheet has made
+ * a number of it: it says nothing.
+ */
+export function destinationDigest(vault: Vault, account: string): string | null {
+  const plain = plainAccount(account)
+  return /^\+?[A-Z0-9]+$/.test(plain) && !plain.includes('XX') ? digestOf(vault, plain) : null
+}
+
+/** Also without leading zeros, which spreadsheets drop. */
+function isDestination(vault: Vault, { destination }: Orphan, account: string): boolean {
+  if (destination === null) return true
+  const plain = plainAccount(account)
+  return [plain, plain.replace(/^0+/, '')].some((each) => digestOf(vault, each) === destination)
+}
 
 export function stageOrphan({ memory, batch }: CommandContext, orphan: Orphan): void {
   memory.orphans.set(orphan)
@@ -256,7 +297,7 @@ const isKnown = ({ transaction_id }: Orphan, { transactionId }: Execution): bool
 function isSame({ vault }: CommandContext, orphan: Orphan, execution: Execution): boolean {
   const { amount, currency, destinationAccount } = execution
   if (orphan.amount !== amount || orphan.currency !== currency) return false
-  return isEqual(orphan.destination, destinationDigest(vault, destinationAccount))
+  return isDestination(vault, orphan, destinationAccount)
 }
 
 /** As operators see it. */

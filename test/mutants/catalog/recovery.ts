@@ -10,12 +10,12 @@ export const RECOVERY: readonly Mutant[] = [
   }),
   ...faultsIn('src/processor/changes/orphans.ts', 'processor/recovery/orphan_payouts', {
     'A payment equal to an orphan execution is not held.': [
-      'return [...new Set([...equal, ...named])].filter(isAlike)',
-      'return named.filter((orphan) => isAlike(orphan) && orphan.amount < 0n)',
+      'return [...new Set([...equal, ...named])]\n',
+      'return named.filter(({ amount }) => amount < 0n)\n',
     ],
     'A payment of the same reference and another amount is not held.': [
-      'return [...new Set([...equal, ...named])].filter(isAlike)',
-      'return equal.filter(isAlike)',
+      'return [...new Set([...equal, ...named])]\n',
+      'return [...equal]\n',
     ],
     'A payment is approved beside an equal orphan that the approval does not name.': [
       'if (orphans.open > 0) for (const',
@@ -26,11 +26,15 @@ export const RECOVERY: readonly Mutant[] = [
       "known.status === 'open' && holdsPayments(known)",
     ],
     'An operator may match an execution to a payment to another account.': [
-      'isEqual(orphan.destination, destinationDigest(vault, payment.account()))\n',
+      'isDestination(vault, orphan, payment.account())\n',
       'true\n',
     ],
+    'A payment is not held when the bank has cut its reference.': [
+      'shorter.length >= CUT_LENGTH_MIN && longer',
+      'shorter.length >= 1_000 && longer',
+    ],
     'The destination of an orphan is not compared.': [
-      '    isEqual(orphan.destination, destination) &&\n',
+      '    isDestination(vault, orphan, account) &&\n',
       '',
     ],
   }),

@@ -159,6 +159,47 @@ runOnBothStores({
     t.same(instructed(world).length, 2)
   },
 
+  'an account that a spreadsheet has changed, or that is masked, is that of the payment': async (
+    t,
+    world,
+  ) => {
+    const stated = ['123456789', '1.23457E+08', 'XXXXXX6789', '012-345 6789']
+    for (const [index, destination_account] of stated.entries()) {
+      const reference = `invoice of ${index}`
+      const line = { instruction_id: `pout_${index}`, destination_account, reference }
+      await restored(world, execution(line))
+      t.equal((await pay(world, { reference })).status, 'created', destination_account)
+    }
+    const line = { instruction_id: 'pout_other', destination_account: '23456789' }
+    await restored(world, execution({ ...line, reference: 'invoice of others' }))
+    t.equal((await pay(world, { reference: 'invoice of others' })).status, 'processing')
+  },
+
+  'a reference is that of the payment as banks write it': async (t, world) => {
+    const long = 'Invoice 2026-11 of the café, part 1'
+    const stated = ['INVOICE/1', 'INVOICE 2026 11 OF THE CAFE', null, '-']
+    for (const [index, reference] of stated.entries()) {
+      const account = { destination_account: `012345678${index}` }
+      const line = execution({ instruction_id: `pout_${index}`, ...account })
+      await restored(
+        world,
+        reference === null ? without(line, 'reference') : { ...line, reference },
+      )
+    }
+    const { beneficiary } = payout()
+    const heldOf = async (index: number, reference: string): Promise<string> => {
+      const account_number = `012345678${index}`
+      return (await pay(world, { reference, beneficiary: { ...beneficiary!, account_number } }))
+        .status
+    }
+    t.equal(await heldOf(0, 'invoice 1'), 'created')
+    t.equal(await heldOf(0, 'invoice 10'), 'processing', 'a short one is not cut')
+    t.equal(await heldOf(1, long), 'created')
+    t.equal(await heldOf(1, 'Invoice 2026-12 of the café'), 'processing')
+    t.equal(await heldOf(2, long), 'created')
+    t.equal(await heldOf(3, long), 'created', 'one without letters and digits says nothing')
+  },
+
   'the amount counts where the statement has no reference': async (t, world) => {
     await restored(world, without(execution({ amount: '12499000' }), 'reference'))
     t.equal((await pay(world)).status, 'processing')

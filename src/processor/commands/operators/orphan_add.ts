@@ -93,7 +93,7 @@ function orphanOf(
     environment: environment ?? null,
     purpose: purpose ?? null,
     destination: account === undefined ? null : destinationDigest(vault, account),
-    account_last4: account?.slice(-4) ?? null,
+    account_last4: /[a-z0-9]{4}$/i.exec(account ?? '')?.[0] ?? null,
     amount,
     currency: execution.currency,
     reference: execution.reference || null,
