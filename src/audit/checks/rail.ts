@@ -257,8 +257,8 @@ const PAID = `paid (id, purpose, environment, currency, amount, account_last4, r
 
 /**
  * A payment that was submitted before the execution, or before the rail accepted it, is another
- * one: the lost books had both. An approval names the payment that a reviewer let go although it
- * equals the execution.
+ * one: the lost books had both. So is one that the lost books had submitted under its own id. An
+ * approval names the payment that a reviewer let go although it equals the execution.
  */
 export const orphansArePaidOnce = byQuery({
   name: 'orphans_are_paid_once',
@@ -280,6 +280,7 @@ export const orphansArePaidOnce = byQuery({
         AND iif(x.reference IS NULL, (x.currency, CAST(x.amount AS TEXT)) = (o.currency, o.amount),
           x.reference = o.reference)
       WHERE x.status = 'open' AND x.state IN ('accepted', 'executed')
+        AND NOT EXISTS (SELECT 1 FROM orphan_executions own WHERE own.instruction = o.id)
         AND NOT EXISTS (SELECT 1 FROM operator_log log
         WHERE log.subject = o.id AND log.action IN ('approve_payout', 'approve_intent'))`,
 })

@@ -20,6 +20,8 @@
  * - An instruction that the rail has accepted holds payments as an execution does, because the rail
  *   may execute it at any time. Once the rail has refused it, or returned its money, it holds no
  *   further payment and stays open for an operator.
+ * - An orphan execution can have the id of a payment of these books that they did not submit, and
+ *   the lost ones did. It is the execution of that payment, of no other one.
  * - No row holds the plain account number, only its keyed digest and its last four digits.
  */
 import { instant, plus, toRfc3339 } from '../../base/clock.js'
@@ -60,7 +62,7 @@ interface Payment {
 export function orphanOfPayout(ctx: CommandContext, context: PayoutContext): Orphan | undefined {
   if (ctx.memory.orphans.open === 0) return undefined
   if (context.orphan !== undefined || context.heldFor !== undefined) return undefined
-  return orphansEqualTo(ctx, paymentOfPayout(ctx, context))[0]
+  return ownExecution(ctx, context.id) ?? orphansEqualTo(ctx, paymentOfPayout(ctx, context))[0]
 }
 
 const paymentOfPayout = (ctx: CommandContext, context: PayoutContext): Payment => ({
@@ -81,7 +83,10 @@ const paymentOfPayout = (ctx: CommandContext, context: PayoutContext): Payment =
 export function orphanOfIntent(ctx: CommandContext, context: IntentContext): Orphan | undefined {
   if (ctx.memory.orphans.open === 0) return undefined
   if (context.scanned === undefined || context.heldFor !== undefined) return undefined
-  return orphansEqualTo(ctx, paymentOfIntent(ctx, context, context.scanned))[0]
+  return (
+    ownExecution(ctx, context.id) ??
+    orphansEqualTo(ctx, paymentOfIntent(ctx, context, context.scanned))[0]
+  )
 }
 
 function paymentOfIntent(ctx: CommandContext, context: IntentContext, scanned: Scanned): Payment {
@@ -96,6 +101,27 @@ function paymentOfIntent(ctx: CommandContext, context: IntentContext, scanned: S
     reference: statementReference({ purpose, destination, reference: id }),
     account: () => accountOfIntent(ctx, context),
   }
+}
+
+/**
+ * The orphan execution of a payment that these books have and did not submit. It ends by that: it
+ * is not to fail, and to be matched to no other one.
+ */
+export function ownExecution(
+  { memory: { orphans } }: Pick<CommandContext, 'memory'>,
+  paymentId: string,
+): Orphan | undefined {
+  if (orphans.open === 0) return undefined
+  const own = orphans.get(paymentId)
+  return own?.status === 'open' && holdsPayments(own) ? own : undefined
+}
+
+/** The refusal to let a payment fail that its own orphan execution has paid. Null if it may. */
+export function refusalOfFailure(ctx: CommandContext, paymentId: string): EqualOrphans | null {
+  const own = ownExecution(ctx, paymentId)
+  return own === undefined
+    ? null
+    : { ok: false, code: 'orphan_execution_equal', orphans: [own.instruction] }
 }
 
 /**

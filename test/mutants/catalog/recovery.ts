@@ -38,6 +38,40 @@ export const RECOVERY: readonly Mutant[] = [
       '',
     ],
   }),
+  ...faultsIn(
+    'src/processor/commands/operators/orphan_compare.ts',
+    'processor/recovery/orphan_intents',
+    {
+      'An intent that lost books had submitted fails at its deadline.': [
+        'const own = ownExecution(ctx, id)',
+        'const own = ownExecution(ctx, `${id} `)',
+      ],
+    },
+  ),
+  ...faultsIn(
+    'src/processor/commands/payouts/payout_review.ts',
+    'processor/recovery/orphan_payouts',
+    {
+      'A payout that the rail has executed under its id is rejected.': [
+        'if (executed !== null) return executed',
+        '',
+      ],
+    },
+  ),
+  ...faultsIn(
+    'src/processor/commands/operators/orphan_resolve.ts',
+    'processor/recovery/orphan_payouts',
+    {
+      'A payment is matched to the execution of another payment of these books.': [
+        'if (isOfOther || (pay',
+        'if (pay?.tenant === null || (pay',
+      ],
+      'An execution pays a payment that has an execution of its own.': [
+        'if (ownExecution(ctx, paymentId) !== undefined) return true',
+        '',
+      ],
+    },
+  ),
   ...faultsIn('src/processor/changes/rail_instructions.ts', 'processor/recovery/orphan_intents', {
     'The recall of a matched payment names its own id.': [
       '(memory.orphans.matchedTo(id)?.instruction ?? id) as EffectId',

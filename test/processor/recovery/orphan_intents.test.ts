@@ -18,6 +18,7 @@ import {
   without,
   restored,
   compared,
+  inquired,
   instructed,
   orphans,
   reasonsOf,
@@ -127,6 +128,27 @@ runOnBothStores({
     t.same(instructed(world), [])
   },
 
+  'an intent that lost books had submitted is not cancelled, and ends by the rail': async (
+    t,
+    world,
+  ) => {
+    world.setRail(false)
+    const lifecycle = await intentAt(world, authorized)
+    await restored(world, without(ofThai({ instruction_id: lifecycle.id }), 'reference'))
+    t.equal(codeOf(await lifecycle.cancel()), 'payment_intent_not_cancelable')
+    await compared(world)
+    world.setRail(true)
+    await world.fireTimers(DAY)
+    t.equal((await lifecycle.see()).status, 'authorized', 'it does not fail at its deadline')
+    t.same(instructed(world), [])
+    t.same([...new Set(inquired(world))], [lifecycle.id])
+    t.equal(codeOf(await lifecycle.cancel()), 'payment_intent_not_cancelable')
+    await lifecycle.executed()
+    t.equal((await lifecycle.see()).status, 'captured')
+    t.match(await orphans(world), [])
+    t.same(await reasonsOf(world), [])
+  },
+
   'a confirmed intent that matches an orphan is held and can be approved': async (t, world) => {
     await restored(world, without(ofThai(), 'reference'))
     const lifecycle = await intentAt(world, scanned)
@@ -216,3 +238,4 @@ runOnBothStores({
     t.equal(types(world).at(-1), 'payment_intent.captured')
   },
 })
+

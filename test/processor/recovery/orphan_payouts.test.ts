@@ -25,6 +25,7 @@ import {
   without,
   restored,
   compared,
+  inquired,
   instructed,
   orphans,
   reasonsOf,
@@ -400,6 +401,47 @@ runOnBothStores({
     t.match(await orphans(world), [{ held: [id] }])
     await world.fireTimers(DAY)
     t.match(await see(world, id), { status: 'failed', failure: { code: 'review_expired' } })
+  },
+
+  'a payout that lost books had submitted is asked about, and not held': async (t, world) => {
+    world.setRail(false)
+    const { id } = await pay(world)
+    await restored(world, execution({ instruction_id: id }))
+    await compared(world)
+    world.setRail(true)
+    await world.fireTimers()
+    t.same(instructed(world), [])
+    t.same(inquired(world), [id])
+    t.match(await orphans(world), [])
+    t.match(await orphans(world, true), [{ instruction_id: id, status: 'resolved' }])
+    t.match(viewOf(await restored(world, execution({ instruction_id: id }))), { added: 0 })
+    await world.railReports(executed(id))
+    t.equal((await see(world, id)).status, 'completed')
+    t.same(await reasonsOf(world), [])
+  },
+
+  'a payout under review that lost books had approved ends by its own execution': async (
+    t,
+    world,
+  ) => {
+    const { id } = await pay(world, { reference: 'sandbox:review' })
+    const own = execution({ instruction_id: id, reference: 'sandbox:review' })
+    await restored(world, own, execution())
+    await compared(world)
+    t.match(await orphans(world), [{ held: [id] }, { instruction_id: 'pout_lost', held: [] }])
+    const refused = await world.run(rejectPayout(OPERATOR, id))
+    t.match(refused, { code: 'orphan_execution_equal', orphans: [id] })
+    await world.fireTimers(4 * DAY)
+    t.equal((await see(world, id)).status, 'created', 'its review does not end')
+    const other = await pay(world)
+    t.equal(codeOf(await resolve(world, id, other.id)), 'orphan_execution_differs')
+    t.equal(codeOf(await resolve(world, 'pout_lost', id)), 'orphan_execution_differs')
+    await world.railReports(executed(id, { transactionId: 'TX9' }))
+    t.same(await reasonsOf(world), [], 'a report is about the orphan execution')
+    t.match(viewOf(await resolve(world, id, id)), { status: 'matched' })
+    t.equal((await see(world, id)).status, 'completed')
+    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, other.id))), 'ok')
+    t.same(instructed(world), [])
   },
 
   'a dismissed orphan holds no further payment': async (t, world) => {

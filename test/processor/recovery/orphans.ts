@@ -75,6 +75,10 @@ export const instructed = (world: World): string[] =>
     oneInstruction.kind === 'instruct' ? [oneInstruction.instruction.id] : [],
   )
 
+/** Ids that the rail was asked about. */
+export const inquired = (world: World): string[] =>
+  world.railInstructions.flatMap((each) => (each.kind === 'query' ? [each.id] : []))
+
 /** Ids that the rail was asked to recall. */
 export const recalled = (world: World): string[] =>
   world.railInstructions.flatMap((each) => (each.kind === 'recall' ? [each.id] : []))

@@ -4,7 +4,8 @@
  * - An approval submits it with a deadline counted from now; quote and debit stay those of the
  *   confirmation.
  * - An approval names each orphan execution that may have paid it (changes/orphans).
- * - A rejection fails it and releases its money and its limits.
+ * - A rejection fails it and releases its money and its limits. One that its own orphan execution
+ *   has paid is not rejected.
  */
 import { plus } from '../../../base/clock.js'
 import { isHeld } from '../../../../actors/hold.js'
@@ -15,7 +16,7 @@ import { movedByIntent } from '../../changes/books.js'
 import { isSuspended } from '../../changes/directory.js'
 import { maySubmit } from '../../changes/payment_rail.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
-import { refusalBesideIntent } from '../../changes/orphans.js'
+import { refusalBesideIntent, refusalOfFailure } from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import { needIntentAndUsage } from './intent_needs.js'
@@ -73,6 +74,8 @@ export function rejectIntent(actor: Actor, intentId: string): Command {
       if (live.state !== 'authorized' || !isHeld(live.context)) {
         return refuse('payment_intent_not_held')
       }
+      const executed = refusalOfFailure(ctx, intentId)
+      if (executed !== null) return executed
 
       // From here on it must succeed.
       advanceIntent(ctx, live, { type: 'reject', at: ctx.now })

@@ -2,7 +2,9 @@
  * Resolves an orphan execution after an operator has found the payment it belongs to.
  *
  * - `matched`: it is the payment of a held payout or intent, which completes without a submission;
- *   its money is posted as for a rail report. The rail must have executed it, to its account.
+ *   its money is posted as for a rail report. The rail must have executed it, to its account. An
+ *   execution with the id of a payment of these books is matched to no other one. The payment is
+ *   on the rail that has reported the execution, for recalls, inquiries and reports.
  * - `dismissed`: it belongs to no payment of ours. Payments held for it stay held until a reviewer
  *   decides.
  */
@@ -22,6 +24,7 @@ import {
   isExecutionOfIntent,
   isExecutionOfPayout,
   orphanView,
+  ownExecution,
   stageOrphan,
 } from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'
@@ -47,6 +50,8 @@ export function resolveOrphan(
     name: 'resolve_orphan',
     needs: (needs, memory) => {
       if (paymentId === undefined) return
+      if (instruction.startsWith(PREFIX.intent)) needs.intent(instruction)
+      else needs.payout(instruction)
       if (isIntent) needIntentAndUsage(needs, memory, paymentId)
       else needs.payout(paymentId)
     },
@@ -66,7 +71,9 @@ export function resolveOrphan(
       if (paymentId !== undefined && pay === null) {
         return refuse(isIntent ? 'payment_intent_not_found' : 'payout_not_found')
       }
-      if (pay !== null && !pay.matches(orphan)) return refuse('orphan_execution_differs')
+      const isOfOther = paymentId !== undefined && isOfAnother(ctx, instruction, paymentId)
+      if (isOfOther || (pay !== null && !pay.matches(orphan)))
+        return refuse('orphan_execution_differs')
       const moved = pay === null ? null : movedBy(pay, orphan)
       if (paymentId !== undefined && moved !== null) {
         const refusal = refusalOfOneOperator(ctx, actor, {
@@ -98,6 +105,18 @@ const movedBy = ({ tenant }: Payment, { currency, amount }: Orphan): Moved => ({
   tenant,
   funds: money(currency as Currency, amount),
 })
+
+/**
+ * Whether the payment has an orphan execution of its own, or the orphan is that of another payment
+ * of these books.
+ */
+function isOfAnother(ctx: CommandContext, instruction: string, paymentId: string): boolean {
+  if (instruction === paymentId) return false
+  if (ownExecution(ctx, paymentId) !== undefined) return true
+  const payout = ctx.memory.payouts.get(instruction)
+  const isPayout = payout?.state === 'created' || payout?.state === 'processing'
+  return isPayout || ctx.memory.intents.get(instruction)?.state === 'authorized'
+}
 
 interface Payment {
   readonly tenant: TenantId

@@ -4,7 +4,8 @@
  * - An approval checks again what may have changed since the acceptance: the partner and the
  *   beneficiary. A payout that is refused here stays held, as does one whose amount needs a second
  *   operator until that one approves.
- * - An approval names each orphan execution that may have paid it (changes/orphans).
+ * - An approval names each orphan execution that may have paid it (changes/orphans). One that its
+ *   own orphan execution has paid is not rejected: it would be paid and not be charged.
  * - Fees, amounts and the account are those of the acceptance; the money stays reserved.
  */
 import { isUnderReview } from '../../../../actors/payout/context.js'
@@ -15,7 +16,7 @@ import { movedByPayout } from '../../changes/books.js'
 import { takesPayouts } from '../../changes/beneficiaries.js'
 import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
-import { refusalBesidePayout } from '../../changes/orphans.js'
+import { refusalBesidePayout, refusalOfFailure } from '../../changes/orphans.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { maySubmit } from '../../changes/payment_rail.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
@@ -73,6 +74,8 @@ export function rejectPayout(actor: Actor, payoutId: string): Command {
       const live = ctx.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
       if (!isUnderReview(live.state, live.context)) return refuse('payout_not_held')
+      const executed = refusalOfFailure(ctx, payoutId)
+      if (executed !== null) return executed
 
       // From here on it must succeed.
       advancePayout(ctx, live, { type: 'reject', at: ctx.now })

@@ -6,7 +6,8 @@
  *   operator, never a transition.
  * - A report from another rail than the payment's, or about another rail's instruction, is a
  *   discrepancy: it is never applied.
- * - A report about an orphan execution updates it: these books do not have its payment. One about
+ * - A report about an orphan execution updates it: these books do not have its payment, or have it
+ *   as not approved or confirmed yet. One about
  *   an orphan execution that is matched to a payment is about that payment.
  * - A repeated report changes nothing. Every report is acknowledged, after the commit of its
  *   changes.
@@ -26,7 +27,7 @@ import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../../changes/discrepancies.js'
-import { reportOrphan } from '../../changes/orphans.js'
+import { ownExecution, reportOrphan } from '../../changes/orphans.js'
 import { railOf, routeOf } from '../../changes/payment_rail.js'
 import { isPaused } from '../../changes/submission_pauses.js'
 import { answer } from '../../cycle/answer.js'
@@ -106,9 +107,10 @@ export function applyRailReport(
     },
     decide: (ctx) => {
       const id = paymentOf(ctx.memory, report)
-      const payment = isIntent(id)
+      const found = isIntent(id)
         ? viewOfIntent(ctx, ctx.memory.intents.get(id))
         : viewOfPayout(ctx, ctx.memory.payouts.get(id))
+      const payment = found !== null && isOrphanYet(ctx, found, id) ? null : found
       if (payment === null && isForeign) return DONE
       const isOwn = payment === null || isFromRail(report, rail, payment.rail)
       const mismatches = !isOwn
@@ -129,6 +131,12 @@ export function applyRailReport(
     },
   }
 }
+
+/** Not approved or confirmed in these books, unlike in the lost ones. */
+const isOrphanYet = (ctx: CommandContext, payment: RailInstructionView, id: string): boolean =>
+  payment.state === 'ended' &&
+  payment.submittedAt === undefined &&
+  ownExecution(ctx, id) !== undefined
 
 const NO_MISMATCH: readonly Mismatch[] = []
 

@@ -2,14 +2,17 @@
  * Fires the timer of an actor.
  *
  * - The actor's own `dueAt` decides. A timer that fires early, late or twice changes nothing.
+ * - The review of a payment that its own orphan execution has paid does not end by its timer.
  * - A timer that can only wait for the rail changes nothing without it: the answer says so.
  */
-import type { Instant } from '../../../base/clock.js'
+import { plus, type Instant } from '../../../base/clock.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
-import type { PayoutContext } from '../../../../actors/payout/context.js'
+import { isUnderReview, type PayoutContext } from '../../../../actors/payout/context.js'
 import type { RouteName } from '../../../rails/rail_table.js'
-import { advanceIntent } from '../../changes/advance_intent.js'
-import { advancePayout } from '../../changes/advance_payout.js'
+import { isHeld } from '../../../../actors/hold.js'
+import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
+import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
+import { ownExecution } from '../../changes/orphans.js'
 import { maySubmit, railOf, railUp, routeOf } from '../../changes/payment_rail.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, type Answer } from '../../cycle/answer.js'
@@ -49,6 +52,11 @@ export const fireIntentTimer: FireTimer = (intentId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.intents.get(intentId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
+    if (live.state === 'authorized' && isHeld(live.context) && ownExecution(ctx, intentId)) {
+      live.context = { ...live.context, dueAt: plus(ctx.now, ctx.rules.reviewTtlMs) }
+      stageIntent(ctx, live)
+      return DONE
+    }
     advanceIntent(ctx, live, {
       ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && mayUse(ctx, live.context) },
     })
@@ -64,6 +72,11 @@ export const firePayoutTimer: FireTimer = (payoutId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.payouts.get(payoutId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
+    if (isUnderReview(live.state, live.context) && ownExecution(ctx, payoutId)) {
+      live.context = { ...live.context, dueAt: plus(ctx.now, ctx.rules.reviewTtlMs) }
+      stagePayout(ctx, live)
+      return DONE
+    }
     advancePayout(ctx, live, {
       ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && mayUse(ctx, live.context) },
     })
