@@ -82,6 +82,8 @@ interface CheckedStatement {
   readonly check: StatementCheck
   /** Executions that were not returned and are not in the ledger. */
   readonly executions: readonly OrphanExecution[]
+  /** Returns that are not in the ledger. */
+  readonly returns: readonly OrphanExecution[]
 }
 
 /** @throws Error with the figures when it cannot be right and is not accepted as incomplete */
@@ -158,9 +160,12 @@ const wireFigures = ({ sums, digest, accepted, span }: ReadStatement): Statement
 
 const wireSum = ({ amount, ...sum }: MovementSum) => ({ ...sum, amount: amount.toString() })
 
-const linesOf = ({ name, read, check, executions }: CheckedStatement): string[] => [
+const linesOf = ({ name, read, check, executions, returns }: CheckedStatement): string[] => [
   ...figureLines(name, read, check),
   `${executions.length} executions are not in the ledger and become orphan executions.`,
+  ...(returns.length === 0
+    ? []
+    : [`${returns.length} returns are not in the ledger: ${ARE_ASKED}.`]),
   ...(read.acceptedLines.length === 0
     ? []
     : [
@@ -168,6 +173,7 @@ const linesOf = ({ name, read, check, executions }: CheckedStatement): string[] 
       ]),
 ]
 
+const ARE_ASKED = 'after the release the rail is asked about the payments that the books have'
 const BECOME_ORPHANS = 'those that the books have not submitted become orphan executions too'
 
 /** Lines, period and sums of the statement, with those of the rail, and the faults. */
@@ -213,14 +219,14 @@ async function orphansIn(
   context: Context,
   file: string,
   read: ReadStatement,
-): Promise<Pick<CheckedStatement, 'name' | 'executions'>> {
+): Promise<Pick<CheckedStatement, 'name' | 'executions' | 'returns'>> {
   const statement = statementAt(file)
   const missing = new Map<string, StatementLine>()
-  const returned = new Set<string>()
+  const returned = new Map<string, StatementLine>()
   const add = (finding: Finding | BadLine): void => {
     if ('fault' in finding || finding.status !== 'missing_here') return
     const { stated } = finding
-    if (stated.movement === 'returned') returned.add(stated.instruction)
+    if (stated.movement === 'returned') returned.set(stated.instruction, stated)
     else missing.set(stated.instruction, stated)
   }
   const operation = { ...context, actor: actorOf(context, 'sandbox') }
@@ -231,7 +237,11 @@ async function orphansIn(
   if (statement.digest() !== read.sha256) throw new Error(`${file} changed while it was read.`)
   const unreturned = [...missing.values()].filter(({ instruction }) => !returned.has(instruction))
   const detailed = await withDetails(file, new Set(unreturned.map(({ line }) => line)))
-  return { name: statementName(statement), executions: detailed.map(executionOf) }
+  return {
+    name: statementName(statement),
+    executions: detailed.map(executionOf),
+    returns: [...returned.values()].map(executionOf),
+  }
 }
 
 /** From the first to the last line. */
@@ -252,8 +262,9 @@ async function withDetails(
   return found
 }
 
-const orphansOf = ({ executions, read }: CheckedStatement): readonly OrphanExecution[] => [
+const orphansOf = ({ executions, returns, read }: CheckedStatement): readonly OrphanExecution[] => [
   ...executions,
+  ...returns.map((line) => ({ ...line, state: 'returned' })),
   ...read.acceptedLines.map((line) => ({ ...orphanOf(line), state: line.movement })),
 ]
 

@@ -72,6 +72,16 @@ export const RECOVERY: readonly Mutant[] = [
       ],
     },
   ),
+  ...faultsIn(
+    'src/processor/commands/operators/orphan_add.ts',
+    'processor/recovery/recovery_mode',
+    {
+      'A payment that the bank has returned stays paid after a restore.': [
+        "if (each.state !== 'accepted') inquireIfDifferent(ctx, each)",
+        '',
+      ],
+    },
+  ),
   ...faultsIn('src/processor/changes/rail_instructions.ts', 'processor/recovery/orphan_intents', {
     'The recall of a matched payment names its own id.': [
       '(memory.orphans.matchedTo(id)?.instruction ?? id) as EffectId',

@@ -15,8 +15,10 @@ import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
+import type { RailReport } from '../../../src/rails/rail.js'
 import { NO_FINDINGS, RELEASE } from '../../support/statements.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../../support/world.js'
+import { captured, intentAt } from '../intent_lifecycle.js'
 import {
   executed,
   operatorLog,
@@ -31,6 +33,7 @@ import {
 import {
   execution,
   accepted,
+  inquired,
   LOST,
   without,
   restored,
@@ -206,6 +209,72 @@ runOnBothStores({
     t.match(await see(world, held.id), { status: 'completed' })
   },
 
+  'a second recovery finds the execution of a dismissed instruction, or a return': async (
+    t,
+    world,
+  ) => {
+    const other = { instruction_id: 'pout_2', reference: 'invoice 2' }
+    await restored(world, accepted(), execution(other))
+    t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved' })
+    t.equal((await pay(world)).status, 'processing')
+    const returned = execution({ ...other, state: 'returned' })
+    t.match(viewOf(await restored(world, execution(), returned)), { added: 2, known: 0 })
+    t.match(viewOf(await restored(world, execution(), returned)), { added: 0, known: 2 })
+    t.match(await orphans(world), [
+      { instruction_id: 'pout_2', state: 'returned' },
+      { instruction_id: 'pout_lost', state: 'executed', status: 'open' },
+    ])
+    t.equal((await pay(world)).status, 'created', 'it holds what equals it')
+    t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
+  },
+
+  'a payment of these books that the bank has returned is inquired about after the release': async (
+    t,
+    world,
+  ) => {
+    const [paid, open] = [await pay(world), await pay(world, { reference: 'invoice 2' })]
+    await world.railReports(executed(paid.id))
+    const before = inquired(world).length
+    const lines = [paid.id, open.id, 'pout_unknown'].map((id) =>
+      execution({ instruction_id: id, state: 'returned' }),
+    )
+    t.match(viewOf(await restored(world, ...lines)), { added: 0, known: 3 })
+    t.match(await orphans(world), [])
+    await world.fireTimers()
+    t.same(inquired(world).slice(before), [paid.id])
+    await world.railReports({ ...executed(paid.id), status: 'returned' } as RailReport)
+    t.equal((await see(world, paid.id)).status, 'reversed')
+    t.same(await reasonsOf(world), [])
+    await world.fireTimers(DAY)
+    t.notOk(
+      inquired(world)
+        .slice(before + 1)
+        .includes(paid.id),
+      'it has ended',
+    )
+  },
+
+  'so is one that has failed and was executed in the lost time': async (t, world) => {
+    const { id } = await pay(world)
+    await world.railReports({ id, reportId: null, status: 'refused', refusal: 'rejected' })
+    await restored(world, execution({ instruction_id: id }))
+    await world.fireTimers()
+    t.same(inquired(world), [id])
+    await world.railReports(executed(id))
+    t.same(await reasonsOf(world), ['executed_after_end'])
+  },
+
+  'so is a captured intent, unless its recall is open': async (t, world) => {
+    const [paid, recalled] = [await intentAt(world, captured), await intentAt(world, captured)]
+    await recalled.refund()
+    const lines = [paid.id, recalled.id].map((id) =>
+      execution({ instruction_id: id, purpose: 'qr_payment', state: 'returned' }),
+    )
+    await restored(world, ...lines)
+    await world.fireTimers()
+    t.same(inquired(world), [paid.id])
+    await paid.returned()
+    t.match(await paid.see(), { status: 'refunded' })
   },
 
   'an instruction submitted by these books is no orphan': async (t, world) => {
