@@ -27,13 +27,20 @@ const orphan = (instruction: string, over: Partial<Orphan> = {}): Orphan => ({
 })
 
 function inquiriesOf(...orphans: readonly Orphan[]) {
+  return inquiriesAt(1, ...orphans)
+}
+
+function inquiriesAt(rails: number, ...orphans: readonly Orphan[]) {
   const index = createOrphanIndex()
   for (const each of orphans) index.set(each)
   const link = { isUp: true }
   const sent: RailInstruction[] = []
   const { inquire } = createOrphanInquiries({
     memory: { orphans: index },
-    rails: [{ up: () => link.isUp, send: (given) => void sent.push(...given) }],
+    rails: Array.from({ length: rails }, () => ({
+      up: () => link.isUp,
+      send: (given: readonly RailInstruction[]) => void sent.push(...given),
+    })),
   })
   const asked = (): string[] => {
     inquire()
@@ -68,4 +75,17 @@ t.test('many are asked about in turn', async (t) => {
   t.equal(new Set(all).size, count)
   t.equal(all.length, count)
   t.equal(asked().length, INQUIRIES_AT_ONCE, 'from the first on')
+})
+
+t.test('several rails are asked which of them has an execution', async (t) => {
+  const { asked, index } = inquiriesAt(
+    2,
+    orphan('pout_1'),
+    orphan('pout_2', { state: 'executed' }),
+    orphan('pout_3', { state: 'returned' }),
+    orphan('pout_4', { state: 'executed', status: 'matched', matched_to: 'pout_5' }),
+  )
+  t.same(asked(), ['pout_1', 'pout_2', 'pout_1', 'pout_2'])
+  index.locate('pout_2', 'bank_b')
+  t.same(asked(), ['pout_1', 'pout_1'])
 })

@@ -1,12 +1,14 @@
 /**
- * Asks the rail what became of open orphan executions that it had accepted.
+ * Asks the rail what became of open orphan executions that it had accepted, and of several rails
+ * which one has an execution.
  *
  * Owns: when which of them is asked about. Does not own: the effect of the answer
  * (changes/orphans).
  *
  * - The rail reports an end by itself, until the report is acknowledged. Books that are restored
  *   once more have lost what they acknowledged since their copy; an inquiry brings it back.
- * - The books do not know its rail, so every rail is asked.
+ * - The books do not know its rail, so every rail is asked. A payment that the execution is matched
+ *   to is on that rail from then on.
  * - One without its environment in the statement is not asked about: an inquiry names it.
  */
 import { SECOND } from '../../base/clock.js'
@@ -38,7 +40,11 @@ export function createOrphanInquiries({
 
   const inquire = (): void => {
     if (memory.orphans.open === 0 || !rails.some((rail) => rail.up())) return
-    const asked = memory.orphans.accepted().filter(({ environment }) => environment !== null)
+    const { orphans } = memory
+    const unlocated = rails.length > 1 ? orphans.unlocated() : []
+    const asked = [...new Set([...orphans.accepted(), ...unlocated])].filter(
+      ({ environment }) => environment !== null,
+    )
     const page = asked.slice(next, next + INQUIRIES_AT_ONCE)
     next = next + INQUIRIES_AT_ONCE < asked.length ? next + INQUIRIES_AT_ONCE : 0
     if (page.length === 0) return

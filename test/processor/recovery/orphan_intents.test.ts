@@ -1,4 +1,5 @@
 /** After a release: intents that equal an orphan execution are held, and what ends that. */
+import t from 'tap'
 import { DAY, SECOND } from '../../../src/base/clock.js'
 import {
   approveIntent,
@@ -7,10 +8,12 @@ import {
 import { approvePayout } from '../../../src/processor/commands/payouts/payout_review.js'
 import { inquire } from '../../../src/processor/commands/operators/inquire.js'
 import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
+import { applyRailReport } from '../../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { listHeldIntents } from '../../../src/processor/queries/held_intent_list.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
+import { createRailTable, sandboxRail } from '../../../src/rails/rail_table.js'
 import { billTemplate, thai } from '../../qr/payloads.js'
-import { codeOf, viewOf } from '../../support/world.js'
+import { codeOf, createWorld, viewOf } from '../../support/world.js'
 import { beginLifecycle, THAI, intentAt, scanned, authorized } from '../intent_lifecycle.js'
 import { balanceOf, OPERATOR, pay, readAll, runOnBothStores, types } from '../scenarios.js'
 import {
@@ -239,3 +242,24 @@ runOnBothStores({
   },
 })
 
+t.test('a matched intent is refunded by the rail that has executed it', async (t) => {
+  const other = { ...sandboxRail(true), name: 'other' }
+  const rails = createRailTable([sandboxRail(true), other])
+  const world = await createWorld(t, { rules: { rails } })
+  await restored(world, without(ofThai(), 'reference'))
+  const about = { id: 'pi_lost' as never, transactionId: 'TX9', amount: 36_000n, currency: 'THB' }
+  const moved = { ...about, destinationAccount: THAI.account }
+  const missing = { ...moved, status: 'not_found', reportId: null } as const
+  await world.run(applyRailReport(missing, 0))
+  await world.run(applyRailReport({ ...moved, status: 'executed', reportId: null }, 0, 'other'))
+  const lifecycle = await intentAt(world, authorized)
+  await resolve(world, 'pi_lost', lifecycle.id)
+  t.equal(codeOf(await lifecycle.refund()), 'ok')
+  t.match(
+    world.railInstructions.filter(({ kind }) => kind === 'recall'),
+    [{ id: 'pi_lost', rail: 'other' }],
+  )
+  await world.run(applyRailReport({ ...moved, status: 'returned', reportId: 'rr_1' }, 0, 'other'))
+  t.match(await lifecycle.see(), { status: 'refunded' })
+  t.same(await reasonsOf(world), [])
+})

@@ -138,8 +138,14 @@ function intentOf(ctx: CommandContext, id: string): Payment | null {
       live.state === 'authorized' &&
       isHeld(live.context) &&
       isExecutionOfIntent(ctx, orphan, live.context),
-    complete: ({ transaction_id: transactionId }) =>
-      advanceIntent(ctx, live, { type: 'executed', at: ctx.now, transactionId }),
+    complete: ({ instruction, transaction_id: transactionId }) => {
+      const { confirmation } = live.context
+      const rail = ctx.memory.orphans.railOf(instruction)
+      if (rail !== undefined && confirmation !== undefined) {
+        live.context = { ...live.context, confirmation: { ...confirmation, rail } }
+      }
+      advanceIntent(ctx, live, { type: 'executed', at: ctx.now, transactionId })
+    },
   }
 }
 
@@ -150,7 +156,9 @@ function payoutOf(ctx: CommandContext, id: string): Payment | null {
     tenant: live.context.tenant,
     matches: (orphan) =>
       isUnderReview(live.state, live.context) && isExecutionOfPayout(ctx, orphan, live.context),
-    complete: ({ transaction_id: transactionId }) => {
+    complete: ({ instruction, transaction_id: transactionId }) => {
+      const rail = ctx.memory.orphans.railOf(instruction)
+      if (rail !== undefined) live.context = { ...live.context, rail }
       // As while the rail is down: nothing is submitted.
       advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: false })
       advancePayout(ctx, live, { type: 'executed', at: ctx.now, transactionId })

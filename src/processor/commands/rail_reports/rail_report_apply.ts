@@ -116,7 +116,7 @@ export function applyRailReport(
       const mismatches = !isOwn
         ? [{ report: { ...report, rail }, reason: 'other_rail' }]
         : payment === null
-          ? applyToUnknown(ctx, report)
+          ? applyToUnknown(ctx, report, rail)
           : apply(ctx, payment, report, finalityWindowMs)
       if (isOwn && report.status !== 'accepted' && payment?.isInquiredAbout()) {
         payment.step({ type: 'inquiryAnswered', at: ctx.now })
@@ -151,8 +151,14 @@ const isFromRail = (report: RailReport, sender: string, rail: string): boolean =
   sender === rail && (report.rail ?? rail) === rail
 
 /** Applies the report of an instruction that these books do not have. */
-function applyToUnknown(ctx: CommandContext, report: RailReport): readonly Mismatch[] {
-  const orphan = ctx.memory.orphans.get(report.id)
+function applyToUnknown(
+  ctx: CommandContext,
+  report: RailReport,
+  rail: string,
+): readonly Mismatch[] {
+  const { orphans } = ctx.memory
+  const orphan = orphans.get(report.id)
+  if (orphan !== undefined && report.status !== 'not_found') orphans.locate(report.id, rail)
   const reason = orphan === undefined ? 'unknown_instruction' : reportOrphan(ctx, orphan, report)
   return reason === null ? NO_MISMATCH : [{ report, reason }]
 }
