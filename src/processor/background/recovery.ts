@@ -293,7 +293,8 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     },
     close: async () => {
       if (isReleased) {
-        const ofFiles = [found?.epoch ?? 0, former?.progress.epoch ?? 0]
+        const { epoch } = books.marks.progress()
+        const ofFiles = [found?.epoch ?? epoch + UNSEEN_EPOCHS, former?.progress.epoch ?? 0]
         const known = [...ofFiles, newestEpoch, await publishedEpoch()]
         await books.raiseEpoch(Math.max(...known))
         highWater.committed(books.marks.progress())

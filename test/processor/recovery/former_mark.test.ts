@@ -1,5 +1,5 @@
 /** Books that become a shard of a cluster keep the high-water mark that they had before. */
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createLog } from '../../../src/base/log.js'
@@ -87,4 +87,13 @@ t.test('a release begins an epoch above that of every file and of the cluster', 
   again.released()
   await again.close()
   t.equal(world.store.marks.progress().epoch, 52)
+})
+
+t.test('without a file a release begins an epoch above those of lost take-overs', async (t) => {
+  for (const file of [former, ofShard]) rmSync(join(folder, file))
+  const { epoch } = world.store.marks.progress()
+  const recovery = await restored()
+  recovery.released()
+  await recovery.close()
+  t.equal(world.store.marks.progress().epoch, epoch + 1_001)
 })
