@@ -103,6 +103,8 @@ const LISTS: readonly (readonly [Statement, string])[] = [
   [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51, DEMO), 'ledger_entries_of_tenant'],
   [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51), 'ledger_entries_pkey'],
 ]
+/** But for tables that have no rows here. */
+const READS_WHOLE = /Sort|Seq Scan on (?!discrepancies|event_outcomes|orphan_executions)/
 /** Few rows of each index, so the server may sort them. */
 const MERGED: readonly (readonly [Statement, readonly string[]])[] = [
   [heldPayoutsStatement('', 51), ['payouts_held', 'payouts_under_way']],
@@ -129,7 +131,7 @@ t.test('every list reads one index in list order, however often it is read', asy
   for (const [statement, index] of LISTS) {
     const plan = await planOf(statement)
     t.match(plan, new RegExp(`(using|on) ${index}\\b`), index)
-    t.notMatch(plan, /Sort|Seq Scan on (?!discrepancies|event_outcomes)/) // which are none
+    t.notMatch(plan, READS_WHOLE)
   }
   for (const [statement, index] of HISTORY) t.match(await planOf(statement), index)
   for (const [statement, indexes] of MERGED) {
