@@ -206,7 +206,11 @@ t.test('a mismatch with a recorded discrepancy is no violation', async (t) => {
   t.ok((await auditOf(folder)).clean, 'a resolved one with evidence')
 })
 
-t.test('an instruction of lost books that the rail refused is no violation', async (t) => {
+const RETURNED = "state = 'returned', executions = 1, transaction_id = 'sbx_1', returned_at ="
+const release = (at: number): string => `INSERT INTO recoveries
+  VALUES (9, 1, 'a test', ${at}, NULL, '[]', 0, 0, 'writes');`
+
+t.test('an instruction of lost books that the rail has ended is no violation', async (t) => {
   const lost = 'pout_00000000000000000000000000'
   const isFound = async (changes: string, releasedAfterMs: number): Promise<boolean> => {
     const folder = copyOf(t)
@@ -218,12 +222,7 @@ t.test('an instruction of lost books that the rail refused is no violation', asy
       UPDATE instructions SET received_at = 1795233600000 ${changes} WHERE id = '${lost}'`,
     )
     const released = 1_795_233_600_000 + releasedAfterMs
-    await plant(
-      folder,
-      'processor.db',
-      `INSERT INTO recoveries
-        VALUES (9, 1, 'a test', ${released}, NULL, '[]', 0, 0, 'writes')`,
-    )
+    await plant(folder, 'processor.db', release(released))
     const { broken } = await auditOf(folder)
     return broken?.name === 'instructions_match_submissions'
   }
@@ -231,6 +230,52 @@ t.test('an instruction of lost books that the rail refused is no violation', asy
   t.ok(await isFound('', 0), 'not before the release')
   t.ok(await isFound(', executions = 1', 1), 'it was executed')
   t.ok(await isFound(", state = 'pending'", 1), 'it may be executed yet')
+  const returned = `, ${RETURNED} 1795233600005`
+  t.notOk(await isFound(returned, 6), 'its money was back before the release')
+  t.ok(await isFound(returned, 5), 'its money came back later')
+})
+
+t.test('a payment that lost books had submitted and that was returned may fail', async (t) => {
+  const folder = copyOf(t)
+  const returned = `UPDATE instructions SET ${RETURNED} 5 WHERE id = '${payouts.failed}'`
+  await plant(folder, 'rail.db', returned)
+  await plant(folder, 'processor.db', release(5))
+  t.equal((await auditOf(folder)).broken?.name, 'never_paid', 'returned after the release')
+  await plant(folder, 'processor.db', 'UPDATE recoveries SET released_at = 6')
+  t.equal((await auditOf(folder)).broken, null)
+})
+
+t.test('an instruction that lost books had sent may differ when it is sent again', async (t) => {
+  const folder = copyOf(t)
+  const refused = payouts.failed
+  await plant(
+    folder,
+    'rail.db',
+    `INSERT INTO discrepancies (instruction, content, at) VALUES ('${refused}', 'other', 9);
+    UPDATE instructions SET received_at = 5 WHERE id = '${refused}'`,
+  )
+  t.equal((await auditOf(folder)).broken?.name, 'instructions_never_changed')
+  await plant(folder, 'processor.db', release(6))
+  t.equal((await auditOf(folder)).broken, null, 'refused before the release')
+})
+
+t.test('a dismissed instruction that the rail has forgotten is no violation', async (t) => {
+  const folder = copyOf(t)
+  await plant(
+    folder,
+    'processor.db',
+    `${release(5)} INSERT INTO orphan_executions VALUES ('pout_lost', 9, 'sandbox', 'payout', NULL,
+      NULL, 5, 'VND', NULL, '', 1, 'open', NULL, NULL, 'accepted')`,
+  )
+  t.equal((await auditOf(folder)).broken?.name, 'orphans_are_executions', 'it is open')
+  await plant(
+    folder,
+    'processor.db',
+    `UPDATE orphan_executions SET status = 'resolved', resolved_at = 7;
+    INSERT INTO operator_log (at, actor, reason, action, subject, evidence)
+      VALUES (7, 'anna', 'forgotten', 'resolve_orphan_dismissed', 'pout_lost', 'letter 4')`,
+  )
+  t.equal((await auditOf(folder)).broken, null)
 })
 
 t.test('an account number in a text of the partner is no violation', async (t) => {

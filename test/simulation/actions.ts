@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
 import { MINUTE } from '../../src/base/clock.js'
 import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { checkBalances } from './invariant_checker.js'
 import type { SimulationContext } from './simulation_context.js'
@@ -36,6 +37,7 @@ export function call(simulation: SimulationContext, { commandAt, onAnswer, isBea
     if (isLate) trace.count('late answer')
     checkStart(answer)
     const isTimeout = !answer.ok && answer.code === 'timeout'
+    if (isRefusedInRecovery(simulation, answer)) return void nonces.push({ nonce, at })
     if (isBearer === true) return onAnswer(answer, isLate)
     if (isRevoked) {
       trace.count('revoked key')
@@ -79,8 +81,8 @@ export function receiveReport({ rail, processors, trace, mismatched }: Simulatio
   const report = rail.deliver()
   trace.add(`reports: ${report.status} of ${report.id}`)
   trace.count(`reports: ${report.status}`)
-  const onApplied = (): void => {
-    if (rail.differs(report)) mismatched.add(report.id)
+  const onApplied: OnAnswer = ({ ok }) => {
+    if (ok && rail.differs(report)) mismatched.add(report.id)
   }
   processors.submit(() => applyRailReport(report, FINALITY_WINDOW_MS), onApplied, {
     queueKey: 'internal',
@@ -93,17 +95,23 @@ export function settleDelivered({ bus, processors, trace }: SimulationContext): 
   trace.add(`settled: ${ids.length}`)
   processors.submit(
     () => settleEvents(ids),
-    () => bus.reported(ids),
+    ({ ok }) => {
+      if (ok) bus.reported(ids)
+    },
     { queueKey: 'internal' },
   )
 }
 
 /** Runs one pending step of the processor. */
 export async function runStep(simulation: SimulationContext, index: number): Promise<void> {
-  const { processors, trace } = simulation
+  const { processors, restoreOperator, trace } = simulation
   trace.add(`step: ${processors.waiting()[index]}`)
   const restarted = await processors.release(index)
   if (restarted !== null) await afterRestart(simulation, restarted)
+  await collect(simulation)
+  if (!restoreOperator.takeReleased()) return
+  await processors.recovery!.released()
+  await afterRestart(simulation, 'restarted above the lost books')
   await collect(simulation)
 }
 
@@ -132,11 +140,12 @@ export async function settle(simulation: SimulationContext): Promise<void> {
   await collect(simulation)
 }
 
-async function afterRestart(simulation: SimulationContext, how: string): Promise<void> {
-  const { rail, bus, processors, checker, trace, workload } = simulation
+export async function afterRestart(simulation: SimulationContext, how: string): Promise<void> {
+  const { rail, bus, processors, checker, lost, trace, workload } = simulation
   trace.add(how)
   trace.count(how)
-  await checker.checkMarks(processors.marks(), rail, bus)
+  simulation.restoreOperator.onRestart()
+  if (!isInRecovery(simulation)) await checker.checkMarks(processors.marks(), rail, bus, lost)
   if (rail.isUp) {
     rail.disconnect()
     rail.connect()
@@ -145,25 +154,35 @@ async function afterRestart(simulation: SimulationContext, how: string): Promise
   await checker.checkAcknowledged(workload)
 }
 
+const isInRecovery = ({ processors }: SimulationContext): boolean =>
+  processors.recovery?.isActive() === true
+
+/** It says nothing about earlier calls with the same key. */
+const isRefusedInRecovery = (simulation: SimulationContext, answer: Answer): boolean =>
+  !answer.ok && answer.code === 'configuration_error' && isInRecovery(simulation)
+
 /** Takes the processor's output. */
 async function collect(simulation: SimulationContext): Promise<void> {
-  const { processors, checker, rail, bus, trace, stops } = simulation
+  const { processors, checker, rail, bus, trace, stops, lost } = simulation
   const { instructions, events } = processors.takeOutput()
   for (const instruction of instructions) trace.count(`instruction: ${instruction.kind}`)
   await checker.checkOutput(instructions, events, stops.pausedSince())
   rail.send(instructions)
+  lost.checkNumbers(events)
   bus.publish(events.filter(({ isSettled }) => isSettled !== true))
   for (const memory of processors.memories()) checkBalances(memory)
 }
 
 /** Checks on disk that every acknowledged request is there and, if audited, the invariants. */
 export async function checkDisk(
-  { checker, workload, rail }: SimulationContext,
+  simulation: SimulationContext,
   isAudited: boolean,
   isEnd = false,
 ): Promise<void> {
+  const { checker, workload, rail } = simulation
   await checker.checkAcknowledged(workload)
-  if (isAudited) await checker.audit(rail, isEnd)
+  // What is lost is accepted with the release.
+  if (isAudited && !isInRecovery(simulation)) await checker.audit(rail, isEnd)
 }
 
 export function setRail({ rail, processors, trace }: SimulationContext, up: boolean): void {
@@ -201,8 +220,12 @@ export async function wipeBus(simulation: SimulationContext): Promise<void> {
 }
 
 /** Publishes the open events of the outbox, as the relay does at start and after a reconnect. */
-async function sweep({ bus, processors }: SimulationContext): Promise<void> {
-  bus.publish(await processors.openEvents())
+async function sweep(simulation: SimulationContext): Promise<void> {
+  if (isInRecovery(simulation)) return
+  const { bus, lost, processors } = simulation
+  const events = await processors.openEvents()
+  lost.checkNumbers(events)
+  bus.publish(events)
 }
 
 export function passTime({ processors, trace }: SimulationContext, milliseconds: number): void {

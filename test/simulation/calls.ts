@@ -98,12 +98,22 @@ export function scan(record: Accepted<IntentRecord>, random: SeededRandom): Call
     session_jti: random.pick(record.tokens),
     qr_payload: isThai ? thai() : vietnamese(),
     duplicate_confirmed: random.once(3),
-    local_amount_minor_units: random.pick(AMOUNTS),
+    // Sometimes the user pays something else instead.
+    local_amount_minor_units:
+      record.scanAgain === null || random.once(6) ? random.pick(AMOUNTS) : record.scanAgain.amount,
   }
-  return call((now) => scanIntent(DEMO, request, now), updateStatus(record))
+  const onScanned = updateStatus(record)
+  return call(
+    (now) => scanIntent(DEMO, request, now),
+    (view, isLate) => {
+      if (record.scanAgain !== null) record.scanAgain.isDone = true
+      onScanned(view, isLate)
+    },
+  )
 }
 
 export function confirm(record: Accepted<IntentRecord>, random: SeededRandom): Call {
+  if (record.scanAgain?.isDone === false) return scan(record, random)
   const isKeyed = !random.once(5)
   const request = {
     intent_id: record.id,

@@ -49,6 +49,8 @@ export interface IntentRecord extends RequestRecord<'intent', CreateIntent> {
   readonly tokens: string[]
   readonly confirmation: RecordedAnswer
   readonly refund: RecordedAnswer
+  /** Its confirmation is lost: the user scans the same code again, and confirms it again. */
+  scanAgain: { readonly amount: string; isDone: boolean } | null
 }
 export interface PayoutRecord extends RequestRecord<'payout', CreatePayout> {
   /** A saved beneficiary. Null means that the request contains one. */

@@ -8,6 +8,7 @@ interface FailedSeed {
   readonly seed: number
   readonly steps: number
   readonly without?: readonly Rate[]
+  readonly restores?: true
 }
 
 export const FAILED_SEEDS: readonly FailedSeed[] = [

@@ -13,6 +13,8 @@ export interface FaultyBus {
   readonly isUp: boolean
   /** All events that arrived, by id. */
   readonly pool: ReadonlyMap<string, StoredEvent>
+  /** The last one of the bus, and the highest id of the pool. */
+  newest(): readonly string[]
   inFlight(): number
   /** Events with an outcome that the processor may not have recorded. */
   unreported(): readonly string[]
@@ -29,15 +31,22 @@ export function createFaultyBus(random: SeededRandom): FaultyBus {
   const unreported = new Set<string>()
   let inFlight: StoredEvent[] = []
   let isUp = true
+  let last: string | null = null
   return {
     get isUp() {
       return isUp
     },
     pool,
+    newest: () => {
+      const highest = [...pool.keys()].sort().at(-1)
+      return [last, highest].filter((id) => typeof id === 'string')
+    },
     inFlight: () => inFlight.length,
     unreported: () => [...unreported],
     publish: (events) => {
-      if (isUp) inFlight.push(...events)
+      if (!isUp) return
+      inFlight.push(...events)
+      last = events.at(-1)?.id ?? last
     },
     deliver: () => {
       const [event] = inFlight.splice(random.int(inFlight.length), 1)

@@ -1,6 +1,6 @@
 /**
  * Simulations by seed: `make sim`, or `node .build/test/simulation/main.js [--seed S] [--runs N]
- * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--on-disk]
+ * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--restores] [--on-disk]
  * [--trace]`.
  *
  * Without a seed it makes many runs from a random seed; with a seed, that run alone. Each run
@@ -26,6 +26,7 @@ const values = programOptions(
     onlyBooks: { about: 'no moves' },
     onlyMoves: { about: 'of shards in a cluster' },
     without: { value: 'FAULTS', about: `that do not happen: ${RATES.join()}` },
+    restores: { about: 'one processor, whose books are set back to earlier copies, for each seed' },
     onDisk: { about: 'books by the driver of the product, not for one of eight seeds only' },
     trace: { about: 'print each step of the books' },
   },
@@ -49,6 +50,7 @@ if (!values.onlyMoves) {
     ...seeds,
     steps: values.steps ?? 1_500,
     without,
+    restores: values.restores,
     ...books,
     ...trace,
   })

@@ -23,6 +23,8 @@ import { actor, LINKS, OPERATORS } from './operators.js'
 import { DEMO } from '../support/world.js'
 
 export interface OperatorStop {
+  /** The books are an older copy: they may have it or not. */
+  restored(): void
   /** The answer from which it holds. Null means that it may not hold. */
   readonly held: View | null
   /** Whether the books may have it. */
@@ -46,6 +48,8 @@ const STARTING: ReadonlySet<string> = new Set([
 
 export interface OperatorStops {
   readonly all: readonly OperatorStop[]
+  /** The books are an older copy. */
+  restored(): void
   isHeld(): boolean
   /** Those that are held, or else all. */
   candidates(): readonly OperatorStop[]
@@ -70,6 +74,9 @@ export function createOperatorStops(): OperatorStops {
   const heldOnes = (): readonly OperatorStop[] => all.filter(({ held }) => held !== null)
   return {
     all,
+    restored: () => {
+      for (const stop of all) stop.restored()
+    },
     isHeld: () => heldOnes().length > 0,
     candidates: () => (heldOnes().length > 0 ? heldOnes() : all),
     pausedSince: () => (pause.held === null ? null : Date.parse(String(pause.held['paused_at']))),
@@ -133,6 +140,11 @@ function createStop(
     },
     get mayHold() {
       return mayHold
+    },
+    restored: () => {
+      held = null
+      request = null
+      mayHold = true
     },
     next: () => (held === null ? begin() : end()),
     end,

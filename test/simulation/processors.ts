@@ -6,7 +6,7 @@ import type { Command, Work } from '../../src/processor/cycle/command.js'
 import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
-import type { RailInstruction } from '../../src/rails/rail.js'
+import type { Rail, RailInstruction } from '../../src/rails/rail.js'
 import type { Progress, ProgressQueries } from '../../src/store/progress.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { BY_TEST, DEMO, type World } from '../support/world.js'
@@ -78,6 +78,24 @@ export interface Processors {
   settle(): Promise<void>
   /** Restarts the processor that serves. @returns its memory */
   restart(): Promise<Memory>
+  /** What one processor can do. Null with two. */
+  readonly recovery: Recovering | null
+}
+
+export interface Recovering {
+  /** Whether it serves reads only. */
+  isActive(): boolean
+  /** Payments may still be held for these. */
+  openOrphans(): number
+  /**
+   * It ends, an older copy takes the place of the books, and it starts in recovery mode. @returns
+   * whether they are behind the high-water mark
+   */
+  restore(replace: () => Promise<void>): Promise<boolean>
+  /** The release is committed: it restarts above all that the lost books can have used. */
+  released(): Promise<void>
+  /** Asks the rail about open orphan executions that it has accepted. */
+  inquire(rail: Pick<Rail, 'up' | 'send'>): void
 }
 
 /** The work of a call that arrives now. */

@@ -12,6 +12,8 @@ export type Step = 'yield' | 'load' | 'commit' | 'due' | 'pause' | 'statement' |
 export interface Scheduler {
   /** Until this is called, nothing waits. */
   hold(): void
+  /** Nothing waits until the next `hold`. */
+  free(): void
   /** Runs the work when its step is released, which can happen when it is ready. */
   inOrder<Result>(what: Step, work: () => Promise<Result>, isReady?: () => boolean): Promise<Result>
   /** The pending steps that are ready, oldest first. */
@@ -35,6 +37,9 @@ export function createScheduler(): Scheduler {
   return {
     hold: () => {
       held = true
+    },
+    free: () => {
+      held = false
     },
     inOrder: (what, work, isReady = () => true) => {
       if (!held) return work()

@@ -21,6 +21,8 @@ export interface SeedsOptions {
   readonly owners?: 1 | 2
   /** Faults that do not happen. Default: none. */
   readonly without?: readonly Rate[]
+  /** Each seed has one processor, whose books are set back to earlier copies. */
+  readonly restores?: boolean
   /** Called for each line of output. */
   readonly onLine: (line: string) => void
   /** Where SQLite keeps the books. Default: in memory, on disk for one of eight seeds. */
@@ -42,12 +44,14 @@ const LAST_LINES = 60
 
 /** @returns the count of each kind of trace line; null after a failed run */
 export async function simulateSeeds(options: SeedsOptions): Promise<Counts | null> {
-  const { first, runs, steps, owners, books, without = [], onLine } = options
+  const { first, runs, steps, owners, books, restores = false, without = [], onLine } = options
   const given = {
     ...(owners === undefined ? {} : { owners }),
+    ...(restores ? { restores, owners: 1 as const } : {}),
     ...(books === undefined ? {} : { books }),
     without,
   }
+  const which = restores ? 'books --restores' : 'books'
   const total = new Map<string, number>()
   for (let seed = first; seed < first + runs; seed++) {
     const lines: string[] = []
@@ -62,14 +66,14 @@ export async function simulateSeeds(options: SeedsOptions): Promise<Counts | nul
     } catch (error) {
       for (const line of lines) onLine(`  ${line}`)
       onLine(String(error instanceof Error ? error.stack : error))
-      onLine(`seed ${seed} failed. ${repeat(seed, { steps, without }, 'books')}`)
+      onLine(`seed ${seed} failed. ${repeat(seed, { steps, without }, which)}`)
       const fails = (run: ShortRun): Promise<boolean> =>
         simulateSeed(seed, run.steps, () => undefined, { ...given, without: run.without }).then(
           () => false,
           () => true,
         )
       const shortest = await shrink({ steps, without }, fails)
-      onLine(`The shortest run that fails: ${repeat(seed, shortest, 'books')}`)
+      onLine(`The shortest run that fails: ${repeat(seed, shortest, which)}`)
       return null
     }
   }
@@ -113,7 +117,9 @@ export async function simulateSeed(
   {
     books = booksOf(seed),
     ...more
-  }: Pick<RunOptions, 'owners' | 'fault' | 'without'> & { readonly books?: Books } = {},
+  }: Pick<RunOptions, 'owners' | 'fault' | 'without' | 'restores'> & {
+    readonly books?: Books
+  } = {},
 ): Promise<SimulationResult> {
   const root = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir()
   const folder = mkdtempSync(join(root, 'causeway-sim-'))

@@ -28,6 +28,7 @@ import {
 } from './actions.js'
 import { checkEnd, runToEnd } from './ending.js'
 import type { PlantedFault } from './planted_faults.js'
+import { copyBooks, restoreBooks } from './restores/restore.js'
 import type { Rate } from './swarm.js'
 import { createSimulationContext, type SimulationContext } from './simulation_context.js'
 
@@ -45,6 +46,8 @@ export interface RunOptions {
   readonly fault?: PlantedFault
   /** Faults that do not happen. Default: none. */
   readonly without?: readonly Rate[]
+  /** Whether an older copy takes the place of the books. */
+  readonly restores?: boolean
 }
 
 export interface SimulationResult {
@@ -69,6 +72,7 @@ export async function simulate(options: RunOptions): Promise<SimulationResult> {
     owners: options.seed % 2 === 0 ? 1 : 2,
     fault: null,
     without: [],
+    restores: false,
     ...options,
   })
   for (let step = 1; step <= options.steps; step++) {
@@ -98,7 +102,7 @@ function draw(simulation: SimulationContext, step: number): Action {
 
 /** A fault is a step of its own. */
 function faults(simulation: SimulationContext): readonly WeightedAction[] {
-  const { processors, rail, bus, stops, swarm, seededRandom: random, happens } = simulation
+  const { processors, rail, bus, stops, copies, swarm, seededRandom: random, happens } = simulation
   const ALL = 1_000_000
   if (happens(swarm.crash)) return [[ALL, () => kill(simulation)]]
   if (processors.count > 1 && happens(swarm.disturb)) return [[ALL, () => disturb(simulation)]]
@@ -109,6 +113,11 @@ function faults(simulation: SimulationContext): readonly WeightedAction[] {
     return [[ALL, () => setBus(simulation, !bus.isUp)]]
   }
   if (happens(swarm.railBack)) return [[ALL, () => takeRailBack(simulation)]]
+  const { recovery } = processors
+  if (swarm.restore > 0 && recovery !== null && happens(swarm.copy))
+    return [[ALL, () => copyBooks(simulation)]]
+  if (recovery?.isActive() === false && copies.count > 0 && happens(swarm.restore))
+    return [[ALL, () => restoreBooks(simulation)]]
   if (bus.isUp && happens(swarm.busWiped)) return [[ALL, () => wipeBus(simulation)]]
   if (happens(swarm.stops) || (stops.isHeld() && random.once(20)))
     return [[ALL, () => switchStop(simulation)]]
@@ -118,6 +127,7 @@ function faults(simulation: SimulationContext): readonly WeightedAction[] {
 
 function normalActions(simulation: SimulationContext, step: number): readonly WeightedAction[] {
   const { seededRandom: random, processors, rail, bus, workload, swarm } = simulation
+  const { restoreOperator } = simulation
   const readsOnly =
     processors.count > 1 && swarm.readsOnly > 0 && Math.floor(step / swarm.readsOnly) % 2 === 1
   const waiting = processors.waiting()
@@ -135,6 +145,8 @@ function normalActions(simulation: SimulationContext, step: number): readonly We
     [when(rail.reports() > 0, 12), () => receiveReport(simulation)],
     [when(bus.inFlight() > 0, 8), () => bus.deliver()],
     [when(bus.unreported().length > 0, 2), () => settleDelivered(simulation)],
+    [when(restoreOperator.hasWork(), 10), () => restoreOperator.act(simulation)],
+    [when(workload.lost.length > 0, 6), () => call(simulation, workload.repeatLost())],
     [4, () => rail.work()],
     [when(pause >= 0, 4), () => runStep(simulation, pause)],
     [

@@ -15,7 +15,10 @@ import { createOperatorStops, type OperatorStops } from './operator_stops.js'
 import { startProcessor } from './crashable_processor.js'
 import type { PlantedFault } from './planted_faults.js'
 import type { Processors } from './processors.js'
-import { CALM, drawSwarm, type Rate, type Swarm } from './swarm.js'
+import { CALM, drawRestores, drawSwarm, type Rate, type Swarm } from './swarm.js'
+import { createBooksCopies, type BooksCopies } from './restores/books_copies.js'
+import { createLostBooks, type LostBooks } from './restores/lost_books.js'
+import { createRestoreOperator, type RestoreOperator } from './restores/operator.js'
 import { createTrace, type Trace } from './trace.js'
 import { startTwoOwners } from './two_owners.js'
 import { createWorkload, type Workload } from './workload.js'
@@ -34,6 +37,11 @@ export interface SimulationContext {
   readonly nonces: { readonly nonce: Buffer; readonly at: number }[]
   /** Instructions with a report that contradicts the ledger. */
   readonly mismatched: Set<string>
+  readonly copies: BooksCopies
+  readonly lost: LostBooks
+  readonly restoreOperator: RestoreOperator
+  /** Restores alone draw from it: without one, a run is what it was before there were any. */
+  readonly restoreRandom: SeededRandom
   /** Draws a fault with probability 1/n; none once faults have stopped. */
   happens(times: number): boolean
   stopFaults(): void
@@ -51,6 +59,8 @@ export interface SimulationOptions {
   readonly fault: PlantedFault | null
   /** Faults that do not happen. */
   readonly without: readonly Rate[]
+  /** Whether an older copy takes the place of the books. With one owner. */
+  readonly restores: boolean
 }
 
 /** The second is 30 seconds before the end of the payers' local day and month. */
@@ -64,11 +74,14 @@ export async function createSimulationContext({
   owners,
   fault,
   without,
+  restores,
 }: SimulationOptions): Promise<SimulationContext> {
   const randomOf = (part: number): SeededRandom => createSeededRandom(seed, part)
   const seededRandom = randomOf(0)
   const none = Object.fromEntries(without.map((rate) => [rate, 0]))
-  const drawn = { ...drawSwarm(randomOf(1)), ...none }
+  const restoreRandom = randomOf(7)
+  const restored = restores ? drawRestores(restoreRandom) : {}
+  const drawn = { ...drawSwarm(randomOf(1)), ...restored, ...none }
   const swarm = fault === null ? drawn : { ...CALM, ...fault.provokedBy }
   const random = randomBy(randomOf(2))
   const folder = tempFolder(home)
@@ -113,6 +126,15 @@ export async function createSimulationContext({
     stops: createOperatorStops(),
     nonces: [],
     mismatched: new Set(),
+    copies: createBooksCopies(folder, open),
+    lost: createLostBooks(),
+    restoreOperator: createRestoreOperator(
+      restoreRandom,
+      () =>
+        processors.recovery !== null &&
+        (processors.recovery.isActive() || processors.recovery.openOrphans() > 0),
+    ),
+    restoreRandom,
     happens,
     stopFaults: () => {
       faulty = false

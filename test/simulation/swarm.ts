@@ -31,6 +31,9 @@ export interface Swarm {
   readonly writeFaults: readonly WriteOutcome[]
   /** Operators stop something or end it. */
   readonly stops: number
+  /** The books are set back to an earlier copy. */
+  readonly restore: number
+  readonly copy: number
 }
 
 /**
@@ -67,6 +70,8 @@ export const CALM: Swarm = {
   readsOnly: 0,
   writeFaults: WRITE_FAULTS,
   stops: 0,
+  restore: 0,
+  copy: 0,
 }
 
 /** Those that `--without` leaves out. */
@@ -80,6 +85,7 @@ export const RATES = [
   'leap',
   'disturb',
   'stops',
+  'restore',
 ] as const
 export type Rate = (typeof RATES)[number]
 
@@ -103,5 +109,13 @@ export function drawSwarm(random: SeededRandom): Swarm {
     readsOnly: random.pick([0, 100]),
     writeFaults: WRITE_FAULTS,
     stops: rate(40, 120),
+    restore: 0,
+    copy: 0,
   }
 }
+
+/** One of two owners cannot be set back alone. */
+export const drawRestores = (random: SeededRandom): Pick<Swarm, 'restore' | 'copy'> => ({
+  restore: random.pick([200, 400, 800]),
+  copy: random.pick([50, 150, 300]),
+})

@@ -339,6 +339,7 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
         other.process.end()
       }
     },
+    recovery: null,
     restart: async () => {
       machines[0]!.process.end()
       await afterStep()

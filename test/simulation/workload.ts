@@ -34,6 +34,7 @@ import {
   type SigningKeys,
 } from './operators.js'
 import { requestQuote, deposit, disable, save, convert } from './funds.js'
+import { forgetLost, type RestoredBooks } from './restores/forget.js'
 import type {
   AnyRecord,
   IntentRecord,
@@ -50,6 +51,12 @@ export interface Workload extends PartnerMemory {
   nextRead(): Call
   /** An operator resolves a payment that the rail never finishes. */
   settle(payoutId: string): Call
+  /** The books are an older copy. */
+  restored(books: RestoredBooks): void
+  /** What was lost and is not repeated yet. */
+  readonly lost: readonly AnyRecord[]
+  /** Repeats one of these. */
+  repeatLost(): Call
   readonly resolvedByOperator: ReadonlySet<string>
   readonly keys: SigningKeys
 }
@@ -65,6 +72,8 @@ const DEPOSITED = ['700', '60000', '150000'] as const
 /** For intents, which are identified by their amounts. */
 const FIRST_MARK = 1_000_000
 const RECENT = 6
+/** A request that the restored books refuse, as they lack its beneficiary, is given up. */
+const REPEATED_MAX = 8
 
 /** @param discrepancies the ids that the processor knows */
 export function createWorkload(
@@ -81,6 +90,7 @@ export function createWorkload(
   const operatorDeposits: OperatorDeposit[] = []
   const settled = new Set<string>()
   const keys: SigningKeys = { active: [firstKey], revoked: [] }
+  const lost = new Map<AnyRecord, number>()
 
   const beginIntent = (): Call => {
     const record = newIntent(random, intents.length + 1)
@@ -148,9 +158,7 @@ export function createWorkload(
       make: (record: Accepted<RequestRecord>, random: SeededRandom) => Call,
     ) =>
     (): Call => {
-      const known = records.filter(
-        (record): record is Accepted<RequestRecord> => record.id !== null,
-      )
+      const known = records.filter((record) => isAccepted(record))
       if (known.length === 0) return beginIntent()
       return make(random.pick(random.once(5) ? known : known.slice(-RECENT)), random)
     }
@@ -159,6 +167,16 @@ export function createWorkload(
   const refundAny = (): Call => {
     const captured = intents.filter(({ status }) => status === 'captured')
     return forAccepted(captured.length > 0 && !random.once(4) ? captured : intents, refund)()
+  }
+
+  const toRepeat = (): AnyRecord[] =>
+    [...lost].flatMap(([record, times]) => (isRepeated(record, times) ? [] : record))
+  const repeatLost = (): Call => {
+    const record = random.pick(toRepeat())
+    lost.set(record, lost.get(record)! + 1)
+    return record.kind === 'intent' && isAccepted(record)
+      ? confirm(record, random)
+      : sendRequest(record)
   }
 
   const kinds: readonly (readonly [weight: number, make: () => Call])[] = [
@@ -191,6 +209,17 @@ export function createWorkload(
     quotes,
     resolvedByOperator,
     keys,
+    restored: (books) => {
+      const deposited = deposits.values()
+      const records = { intents, payouts, saved, quotes, keys, operatorDeposits }
+      const forgotten = forgetLost({ ...records, deposits: deposited }, books)
+      for (const record of forgotten) lost.set(record, 0)
+      settled.clear()
+    },
+    get lost() {
+      return toRepeat()
+    },
+    repeatLost,
     next: () => random.pick(drawn)(),
     nextRead: () => {
       const call = forAccepted(random.once(2) ? intents : payouts, read)()
@@ -203,6 +232,18 @@ export function createWorkload(
   }
 }
 
+const isAccepted = <RequestRecord extends AnyRecord>(
+  record: RequestRecord,
+): record is Accepted<RequestRecord> => record.id !== null
+
+/** Its call is answered, or is not made again. */
+function isRepeated(record: AnyRecord, times: number): boolean {
+  if (times >= REPEATED_MAX) return true
+  // Each request without a key is an intent of its own.
+  if (record.creation.answer === null) return record.key === null && times > 0
+  return record.kind === 'payout' || record.scanAgain === null || record.status !== 'created'
+}
+
 function newIntent(random: SeededRandom, number: number): IntentRecord {
   const key = random.once(5) ? null : `intent ${number}`
   const request = anIntent({
@@ -212,14 +253,16 @@ function newIntent(random: SeededRandom, number: number): IntentRecord {
     ...(key === null ? {} : { idempotency_key: key }),
   })
   const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null, stored: null }
-  const later = { tokens: [], confirmation: { answer: null }, refund: { answer: null } }
+  const answers = { confirmation: { answer: null }, refund: { answer: null } }
   return {
     kind: 'intent',
     mark: String(FIRST_MARK + number),
     key,
     request,
     ...unanswered,
-    ...later,
+    ...answers,
+    tokens: [],
+    scanAgain: null,
   }
 }
 

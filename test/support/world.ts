@@ -104,6 +104,8 @@ export interface WorldOptions {
   readonly rebuilt?: boolean
   /** When its clock starts, in epoch milliseconds. Default: a moment of 2026. */
   readonly startedAt?: number
+  /** The clock of an earlier one. */
+  readonly clock?: World['clock']
   /** Default: as `openTestStore`. */
   readonly openStore?: (file: string) => Promise<Store>
   /** Wraps the store, to make it fail. */
@@ -130,7 +132,7 @@ export type Home = Pick<Test, 'testdir' | 'teardown'>
 
 export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
   const folder = tempFolder(home)
-  const clock = simulatedClock(options.startedAt)
+  const clock = options.clock ?? simulatedClock(options.startedAt)
   const random = options.random ?? systemRandom()
   const events: CommittedEvent[] = []
   const railInstructions: RailInstruction[] = []

@@ -79,15 +79,26 @@ export const paidExactlyOnce = byQuery({
         AND NOT ${isAccountedFor('o.id')}`,
 })
 
+/**
+ * The books that had submitted it are lost, and it has moved nothing, or what it moved is back: no
+ * operator need see it.
+ */
+const ENDED_BEFORE_RELEASE = `(CASE i.state WHEN 'refused' THEN i.executions = 0
+    AND i.received_at < (SELECT max(r.released_at) FROM main.recoveries r)
+  WHEN 'returned' THEN i.returned_at < (SELECT max(r.released_at) FROM main.recoveries r) END)`
+
 export const neverPaid = byQuery({
   name: 'never_paid',
-  sentence: 'A failed, cancelled or expired payment was never executed.',
+  sentence:
+    'A failed, cancelled or expired payment was never executed, unless its money was back before ' +
+    'the release of a recovery.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
   broken: `WITH ${INSTRUCTED}
     SELECT o.id AS entity, ${atRail} AS found, o.state || ', so executed 0 times' AS expected
       FROM instructed o JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('failed', 'cancelled', 'expired') AND i.executions <> 0
+        AND ${ENDED_BEFORE_RELEASE} IS NOT TRUE
         AND NOT ${isAccountedFor('o.id')}`,
 })
 
@@ -108,15 +119,11 @@ export const openPaidAtMostOnce = byQuery({
         AND NOT ${isAccountedFor('o.id')}`,
 })
 
-/** The books that had submitted it are lost, and it has moved nothing: no operator need see it. */
-const WAS_REFUSED_BEFORE_RELEASE = `(i.state = 'refused' AND i.executions = 0
-  AND i.received_at < (SELECT max(r.released_at) FROM main.recoveries r))`
-
 export const instructionsMatchSubmissions = byQuery({
   name: 'instructions_match_submissions',
   sentence:
     'Every instruction at the rail was submitted for a payment, to its account, but for those ' +
-    'that it refused before the release of a recovery.',
+    'that it refused or returned before the release of a recovery.',
   reads: ['rail'],
   over: ['rail.instructions'],
   broken: `
@@ -133,7 +140,7 @@ export const instructionsMatchSubmissions = byQuery({
             `coalesce(p.context ->> '$.beneficiary.accountLast4',
                       substr(t.context ->> '$.scanned.destinationMasked', 5), '?')`,
           )})
-        AND ${WAS_REFUSED_BEFORE_RELEASE} IS NOT TRUE
+        AND ${ENDED_BEFORE_RELEASE} IS NOT TRUE
         AND NOT ${isAccountedFor('i.id')}`,
 })
 
@@ -147,12 +154,15 @@ function endsWith(text: string, end: string): string {
 
 export const instructionsNeverChanged = byQuery({
   name: 'instructions_never_changed',
-  sentence: 'No instruction was sent again with different content.',
+  sentence:
+    'No instruction was sent again with different content, but for those that the rail refused ' +
+    'or returned before the release of a recovery.',
   reads: ['rail'],
   over: ['rail.discrepancies'],
   broken: `
     SELECT r.instruction AS entity, 'different content at ' || r.at AS found, 'the same' AS expected
-      FROM rail.discrepancies r WHERE NOT ${isAccountedFor('r.instruction')}`,
+      FROM rail.discrepancies r LEFT JOIN rail.instructions i ON i.id = r.instruction
+      WHERE ${ENDED_BEFORE_RELEASE} IS NOT TRUE AND NOT ${isAccountedFor('r.instruction')}`,
 })
 
 export const reversalsHaveRailReturn = byQuery({
@@ -168,12 +178,18 @@ export const reversalsHaveRailReturn = byQuery({
         AND NOT ${isAccountedFor('o.id')}`,
 })
 
-/** Returned and reported to the processor, but still paid in the snapshot of the books. */
+const BOOKED = `coalesce((SELECT state FROM payouts WHERE id = i.id),
+  (SELECT state FROM intents WHERE id = i.id))`
+
+/**
+ * Returned and reported to the processor, but still paid in the snapshot of the books. What lost
+ * books had submitted need not be paid in these.
+ */
 const RETURNED = `
   SELECT i.id FROM rail.instructions i
     WHERE i.id > ? AND i.state = 'returned' AND i.report_id IS NULL
-      AND coalesce((SELECT state FROM payouts WHERE id = i.id),
-        (SELECT state FROM intents WHERE id = i.id)) NOT IN ('reversed', 'refunded')
+      AND ${BOOKED} NOT IN ('reversed', 'refunded')
+      AND (${BOOKED} IN ('completed', 'captured') OR ${ENDED_BEFORE_RELEASE} IS NOT TRUE)
       AND NOT ${isAccountedFor('i.id')}
     ORDER BY i.id LIMIT ?`
 const STILL_PAID = `
@@ -204,8 +220,9 @@ export const railReturnsAreRefunded: Check = {
 export const orphansAreExecutions = byQuery({
   name: 'orphans_are_executions',
   sentence:
-    "An orphan execution is in the rail's log as it is known, a matched one paid a payment of " +
-    'these books, and a resolved one names the operator and the evidence.',
+    "An orphan execution is in the rail's log as it is known, unless it was dismissed as one " +
+    'that is not executed; a matched one paid a payment of these books, and a resolved one names ' +
+    'the operator and the evidence.',
   reads: ['rail'],
   over: ['orphan_executions'],
   broken: `WITH ${LOGGED}
@@ -215,6 +232,7 @@ export const orphansAreExecutions = byQuery({
            x.currency || ' ' || CAST(x.amount AS TEXT) || ', ' || x.state AS expected
       FROM orphan_executions x LEFT JOIN rail.instructions i ON i.id = x.instruction
       WHERE (i.id IS NOT NULL OR (SELECT count(DISTINCT rail) FROM executed) < 2)
+        AND NOT (i.id IS NULL AND x.state = 'accepted' AND x.status = 'resolved')
         AND ((i.amount, i.currency) IS NOT (x.amount, x.currency)
           OR CASE x.state
             WHEN 'accepted' THEN false

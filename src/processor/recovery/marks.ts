@@ -111,11 +111,12 @@ async function eventReason(
 }
 
 /**
- * Another source can have an earlier event of the same loss. A loss of a later time than its
- * release, which an earlier version recorded, is only that event.
+ * Another source can have an earlier event of the same loss, or another one of the same commit: ids
+ * of one millisecond are in no order. A loss of a later time than its release, which an earlier
+ * version recorded, is only that event.
  */
 const isAccepted = (id: string, { id: lost, at }: AcceptedLoss): boolean =>
-  id === lost || (id < lost && instantOf(lost) <= at)
+  id === lost || (instantOf(id) <= instantOf(lost) && instantOf(lost) <= at)
 
 async function instructionReason(
   source: string,

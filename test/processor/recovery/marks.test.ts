@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant, SECOND } from '../../../src/base/clock.js'
-import { instantOf, newId } from '../../../src/base/ids.js'
+import { instantOf, leastIdAt, newId } from '../../../src/base/ids.js'
 import { systemRandom } from '../../../src/base/random.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { createMarks, type Mark, type Marks } from '../../../src/processor/recovery/marks.js'
@@ -74,6 +74,17 @@ t.test('an event that the books lack is reported', async (t) => {
   }
   t.match(await reason(released.marks, ofBus(FIFTH)), FIFTH, 'lost after the release')
 })
+
+t.test(
+  'an accepted loss is all events of its millisecond, whose ids are in no order',
+  async (t) => {
+    const lost = leastIdAt('event', instantOf(FOURTH))
+    const { marks } = await opened(t, EVENT + accepted(lost))
+    t.ok(FOURTH > lost)
+    t.equal(await reason(marks, ofBus(FOURTH)), null, 'of the same commit')
+    t.match(await reason(marks, ofBus(FIFTH)), FIFTH)
+  },
+)
 
 t.test('an accepted loss of a time after its release is only that event', async (t) => {
   const future = event(1_000_000)
