@@ -137,8 +137,11 @@ export interface Memory {
   archivingNoted: { readonly name: string; readonly reason: string; readonly at: Instant } | null
   lastPosting: number
   lastPosition: number
-  /** When the newest event was committed, as of the start. Null if there was none. */
-  newestEventAt: number | null
+  /**
+   * When the newest event or posting was committed, or a release skipped numbers, as of the start.
+   * Null if there was none of these.
+   */
+  lastNumberedAt: number | null
   lastKeySequence: number
   lastIntentNumber: number
 }
@@ -301,7 +304,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     archivingNoted: null,
     lastPosting: 0,
     lastPosition: 0,
-    newestEventAt: null,
+    lastNumberedAt: null,
     lastKeySequence: 0,
     lastIntentNumber: 0,
   }
@@ -312,7 +315,6 @@ function loadBooks(memory: Memory, boot: BootState): void {
     memory.balances.set(id as AccountKey, BigInt(balance))
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
-  memory.newestEventAt = boot.newestEventAt
   memory.newestMoment = boot.newestMoment
 }
 
@@ -321,7 +323,10 @@ function loadBooks(memory: Memory, boot: BootState): void {
  * postings. A posting after the release has a number above them.
  */
 function loadRecoveries(memory: Memory, boot: BootState): void {
-  const { recoveries, orphans, sequences, newestPostingAt } = boot
+  const { recoveries, orphans, sequences, newestEventAt, newestPostingAt } = boot
+  const releasedAt = recoveries.map(({ released_at: at }) => at)
+  const numberedAt = [newestEventAt, newestPostingAt, ...releasedAt].filter((at) => at !== null)
+  memory.lastNumberedAt = numberedAt.length === 0 ? null : Math.max(...numberedAt)
   const skippedIn = (released: readonly Row<'recoveries'>[]): number =>
     released.reduce((sum, { position_from, position_to }) => sum + position_to! - position_from!, 0)
   const skippedAfter = (position: number): number =>

@@ -186,6 +186,26 @@ runOnBothStores({
     )
   },
 
+  'also when the other copies were released twice in the meantime': async (t, world) => {
+    const again = await createWorld(t)
+    for (const each of [world, again]) {
+      await pay(each)
+      await each.rebuild()
+      each.clock.pass(DAY)
+    }
+    for (let release = 1; release <= 2; release++) {
+      await restored(world)
+      world.clock.pass(MINUTE)
+    }
+    await pay(world)
+    again.clock.pass(5 * MINUTE)
+    await restored(again)
+    await pay(again)
+    const [lost, first] = [world.events.at(-1), again.events.at(-2)]
+    t.ok(first!.position > lost!.position)
+    t.ok(first!.sequence > lost!.sequence)
+  },
+
   'a report about an accepted instruction waits for the release': async (t, world) => {
     await world.run(enterRecovery('a test'))
     await world.run(addOrphans(OPERATOR, [accepted()]))

@@ -24,8 +24,11 @@ import { readFigures, type StoredFigures } from '../../recovery/statement_figure
 
 /** More events than a copy can lack; positions stay below 2^53 for millions of recoveries. */
 export const SKIPPED_POSITIONS = 1_000_000_000
-/** More events than books commit on average, of all that have continued the same copy. */
-export const SKIPPED_PER_MS = 10
+/**
+ * More events than books commit on average, of all that have continued the same copy; and so many
+ * that, of the same copy, one release is above several that followed each other minutes before.
+ */
+export const SKIPPED_PER_MS = 10_000
 
 export interface RailCheck {
   /** Name and digest of the reconciled rail statement. Null if the rail was checked without one. */
@@ -104,9 +107,9 @@ export function releaseRecovery(
   }
 }
 
-/** Books without an event say nothing about the age of the copy. */
+/** Books without an event, a posting or a release say nothing about the age of the copy. */
 function skippedPositions({ memory, now }: CommandContext, enteredAt: number): number {
-  const copyEndsAt = Math.max(0, memory.newestEventAt ?? enteredAt)
+  const copyEndsAt = Math.max(0, memory.lastNumberedAt ?? enteredAt)
   return SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.max(0, now - copyEndsAt)
 }
 
