@@ -22,4 +22,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
   { seed: 700_000_534, steps: 395, without: ['railCut', 'railBack', 'disturb', 'stops'] },
   // A former owner's refusal arrived after the acceptance by the next owner.
   { seed: 820_000_395, steps: 1_500, without: ['stops'] },
+  // Events after the second release of the same copy had the numbers of those after the first one.
+  { seed: 1, steps: 1_500, restores: true },
+  // Likewise after two releases in a row, and of a copy without an event.
+  { seed: 1_011, steps: 1_500, restores: true },
+  { seed: 1_032, steps: 1_500, restores: true },
 ]

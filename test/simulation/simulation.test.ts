@@ -51,6 +51,21 @@ const REQUIRED = [
   'write unanswered',
 ]
 
+const FIRST_RESTORED = 20_261_346
+const RESTORED_RUNS = 10
+const REQUIRED_OF_RESTORES = [
+  'restored with a loss',
+  'restored without instructions',
+  'orphans recorded',
+  'not released: statement_refused',
+  'released',
+  'orphan matched',
+  'orphan dismissed: accepted',
+  'orphan dismissed: executed',
+  'held payment approved',
+  'held payment rejected',
+]
+
 t.setTimeout(0)
 
 t.test('fixed seeds pass and cover every fault', async (t) => {
@@ -59,10 +74,24 @@ t.test('fixed seeds pass and cover every fault', async (t) => {
     first: FIRST,
     runs: RUNS,
     steps: STEPS,
+    without: ['restore'],
     onLine: (line) => void lines.push(line),
   })
   t.not(counts, null, lines.join('\n'))
   for (const what of REQUIRED) t.ok((counts?.get(what) ?? 0) > 0, what)
+})
+
+t.test('books that are set back to copies are released, and nothing is paid twice', async (t) => {
+  const lines: string[] = []
+  const counts = await simulateSeeds({
+    first: FIRST_RESTORED,
+    runs: RESTORED_RUNS,
+    steps: STEPS,
+    restores: true,
+    onLine: (line) => void lines.push(line),
+  })
+  t.not(counts, null, lines.join('\n'))
+  for (const what of REQUIRED_OF_RESTORES) t.ok((counts?.get(what) ?? 0) > 0, what)
 })
 
 t.test('seeds that failed once pass', async (t) => {
@@ -82,13 +111,18 @@ t.test('a failing run is shrunk to the steps and faults that it needs', async (t
   t.equal(shortest.without.length, RATES.length - 1, 'no other kind of fault')
 })
 
-for (const owners of [1, 2] as const) {
-  t.test(`a seed is the same run again and by both drivers, with ${owners} owners`, async (t) => {
+for (const [owners, restores] of [
+  [1, false],
+  [1, true],
+  [2, false],
+] as const) {
+  const what = `with ${owners} owners${restores ? ' and restores' : ''}`
+  t.test(`a seed is the same run again and by both drivers, ${what}`, async (t) => {
     const traces: string[][] = []
     for (const books of ['memory', 'memory', 'disk'] as const) {
       const lines: string[] = []
       const onLine = (line: string): void => void lines.push(line)
-      await simulateSeed(FIRST, STEPS, onLine, { owners, books })
+      await simulateSeed(FIRST, STEPS, onLine, { owners, restores, books })
       traces.push(lines)
     }
     const [first = [], ...others] = traces

@@ -128,6 +128,10 @@ export const RECOVERY: readonly Mutant[] = [
     },
   ),
   ...faultsIn('src/processor/cache/memory.ts', 'processor/recovery/recovery_mode', {
+    'Two releases in a row both count the age of the copy.': [
+      '[newestEventAt, newestPostingAt, ...releasedAt].filter',
+      '[newestEventAt, newestPostingAt].filter',
+    ],
     'Postings after a restore have the numbers of lost ones.': [
       'at > (newestPostingAt ?? 0)',
       'at < (newestPostingAt ?? 0)',
@@ -143,6 +147,10 @@ export const RECOVERY: readonly Mutant[] = [
     'Books without an event of the bus are served.': [
       'if (await books.hasEvent(id)) return null',
       "if (id !== '') return null",
+    ],
+    'Other events of the millisecond of an accepted loss count as lost since.': [
+      'instantOf(id) <= instantOf(lost)',
+      'id < lost',
     ],
     'Books without an instruction of the rail are served.': [
       'if (await books.hasInstruction(id)) return null',
