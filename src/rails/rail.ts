@@ -169,17 +169,10 @@ interface Referenced extends Pick<Instruction, 'purpose' | 'reference'> {
   readonly destination: Pick<RailDestination, 'reference1' | 'reference2'>
 }
 
-/**
- * The payment's reference in a bank statement: a payout's own, or the references of a QR code.
- * Without blanks around it, which a cell of a statement does not keep.
- */
+/** The payment's reference in a bank statement: a payout's own, or the references of a QR code. */
 export function statementReference({ purpose, destination, reference }: Referenced): string {
   if (purpose === 'payout') return reference
-  const { reference1, reference2 } = destination
-  return [reference1, reference2]
-    .filter((text) => text !== '')
-    .join(' ')
-    .trim()
+  return [destination.reference1, destination.reference2].filter((text) => text !== '').join(' ')
 }
 
 export const REFUSALS = [

@@ -143,6 +143,9 @@ t.test('a sign-in in progress counts as failed until it has not', async (t) => {
   for (let i = 0; i < 5; i++) limit.begin('a')
   begun[1]!()
   t.equal(limit.waitSeconds('a'), 60, 'not of a later minute')
+  for (let i = 0; i < 45; i++) limit.begin(`address ${i}`)
+  begun[2]!()
+  t.equal(limit.waitSeconds('b'), 60, 'nor of all addresses together')
 })
 
 t.test('all that is put into a template is escaped, other templates are not', async (t) => {

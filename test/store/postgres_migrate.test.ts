@@ -31,7 +31,9 @@ t.test('commits do not wait for a migration that waits for a snapshot', async (t
     tries += 1
     return longPause(100)
   }
-  const migrated = migrate(migrating, schema, { migrations }, pause)
+  let said = 0
+  const onBlocked = (): void => void (said += 1)
+  const migrated = migrate(migrating, schema, { migrations }, { pause, onBlocked })
   const sql = `SELECT 1 FROM pg_stat_activity WHERE pid = ? AND wait_event_type = 'Lock'`
   await eventually('the migration waits', async () => {
     return (await owner.all(sql, [migrating.session])).length > 0
@@ -46,5 +48,6 @@ t.test('commits do not wait for a migration that waits for a snapshot', async (t
   t.ok(tries > 0)
   await reader.exec('ROLLBACK')
   await migrated
+  t.equal(said, 1, 'it is said once')
   t.same(await owner.all('SELECT id, name FROM items'), [{ id: 1, name: null }])
 })

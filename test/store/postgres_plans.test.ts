@@ -81,6 +81,12 @@ const FILL = `
       (posting, line, account, tenant, amount, balance, plan, entity, at)
     SELECT n / 3, n % 3, '${DEMO}:USD:' || CASE n % 3 WHEN 0 THEN 'rail_clearing' ELSE 'fees' END,
       '${DEMO}', 1, 1, 'plan', ${id('pout', 'n / 3')}, n FROM generate_series(3, ${ROWS}) AS n;
+  INSERT INTO recoveries (number, cause, entered_at) VALUES (1, 'a test', 1);
+  INSERT INTO orphan_executions
+      (instruction, recovery, amount, currency, transaction_id, executed_at, status, matched_to,
+       resolved_at)
+    SELECT 'lost_' || n, 1, 1, 'THB', 't' || n, n, 'matched', ${id('pout', 'n')}, n
+      FROM generate_series(1, ${ROWS / 10}) AS n;
   ANALYZE`
 
 const RANGE = { tenant: DEMO, from: 'pout_000000001', below: 'pout_999999999' }
@@ -103,8 +109,6 @@ const LISTS: readonly (readonly [Statement, string])[] = [
   [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51, DEMO), 'ledger_entries_of_tenant'],
   [rangeStatement({ posting: 3_000, line: 1 }, 6_000, 51), 'ledger_entries_pkey'],
 ]
-/** But for tables that have no rows here. */
-const READS_WHOLE = /Sort|Seq Scan on (?!discrepancies|event_outcomes|orphan_executions)/
 /** Few rows of each index, so the server may sort them. */
 const MERGED: readonly (readonly [Statement, readonly string[]])[] = [
   [heldPayoutsStatement('', 51), ['payouts_held', 'payouts_under_way']],
@@ -131,7 +135,7 @@ t.test('every list reads one index in list order, however often it is read', asy
   for (const [statement, index] of LISTS) {
     const plan = await planOf(statement)
     t.match(plan, new RegExp(`(using|on) ${index}\\b`), index)
-    t.notMatch(plan, READS_WHOLE)
+    t.notMatch(plan, /Sort|Seq Scan on (?!discrepancies|event_outcomes)/) // which are none
   }
   for (const [statement, index] of HISTORY) t.match(await planOf(statement), index)
   for (const [statement, indexes] of MERGED) {

@@ -150,7 +150,7 @@ const isExecutionOf = ({ vault }: CommandContext, orphan: Orphan, payment: Payme
   isEqual(orphan.purpose, payment.purpose) &&
   orphan.currency === payment.currency &&
   orphan.amount === payment.amount &&
-  isDestination(vault, orphan, payment.account())
+  isDestination(orphan, digestsOf(vault, payment.account()))
 
 /**
  * The refusal of an approval of this payout that does not name each orphan execution that may have
@@ -212,16 +212,17 @@ function orphansEqualTo({ memory, vault }: CommandContext, payment: Payment): re
   const named = reference === '' ? [] : memory.orphans.openNamed(reference)
   if (equal.length + named.length === 0) return NONE
   const environment = environmentOf(tenant)
-  const account = payment.account()
-  const isAlike = (orphan: Orphan): boolean =>
-    isEqual(orphan.environment, environment) &&
-    isEqual(orphan.purpose, purpose) &&
-    isDestination(vault, orphan, account) &&
-    isReferenceEqual(orphan.reference, reference)
-  const isCut = (orphan: Orphan): number => Number(!isReferenceSame(orphan.reference, reference))
-  return [...new Set([...equal, ...named])]
-    .filter(isAlike)
-    .sort((one, other) => isCut(one) - isCut(other))
+  const digests = digestsOf(vault, payment.account())
+  const own = comparableReference(reference)
+  const found: Record<Likeness, Orphan[]> = { same: [], cut: [], different: [] }
+  for (const orphan of new Set([...equal, ...named])) {
+    const isAlike =
+      isEqual(orphan.environment, environment) &&
+      isEqual(orphan.purpose, purpose) &&
+      isDestination(orphan, digests)
+    if (isAlike) found[likenessOf(comparableReference(orphan.reference), own)].push(orphan)
+  }
+  return [...found.same, ...found.cut]
 }
 
 const NONE: readonly Orphan[] = []
@@ -229,17 +230,13 @@ const NONE: readonly Orphan[] = []
 /** Shorter references can differ only in a number at their end. */
 const CUT_LENGTH_MIN = 16
 
-function isReferenceEqual(stated: string | null, own: string): boolean {
-  if (isReferenceSame(stated, own)) return true
-  const [one, other] = [comparableReference(stated), comparableReference(own)]
-  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one]
-  return shorter.length >= CUT_LENGTH_MIN && longer.includes(shorter)
-}
+type Likeness = 'same' | 'cut' | 'different'
 
-/** One that is missing is that of any payment. */
-function isReferenceSame(stated: string | null, own: string): boolean {
-  const [one, other] = [comparableReference(stated), comparableReference(own)]
-  return one === '' || other === '' || one === other
+/** Compares comparable references. One that is missing is that of any payment. */
+function likenessOf(one: string, other: string): Likeness {
+  if (one === '' || other === '' || one === other) return 'same'
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one]
+  return shorter.length >= CUT_LENGTH_MIN && longer.includes(shorter) ? 'cut' : 'different'
 }
 
 const isEqual = (reported: string | null, wanted: string): boolean =>
@@ -265,12 +262,14 @@ export function destinationDigest(vault: Vault, account: string): string | null 
   return /^\+?[A-Z0-9]+$/.test(plain) && !plain.includes('XX') ? digestOf(vault, plain) : null
 }
 
-/** Also without leading zeros, which spreadsheets drop. */
-function isDestination(vault: Vault, { destination }: Orphan, account: string): boolean {
-  if (destination === null) return true
+/** The digests of this account in a statement; spreadsheets drop leading zeros. */
+function digestsOf(vault: Vault, account: string): readonly string[] {
   const plain = plainAccount(account)
-  return [plain, plain.replace(/^0+/, '')].some((each) => digestOf(vault, each) === destination)
+  return [...new Set([plain, plain.replace(/^0+/, '')])].map((each) => digestOf(vault, each))
 }
+
+const isDestination = ({ destination }: Orphan, digests: readonly string[]): boolean =>
+  destination === null || digests.includes(destination)
 
 export function stageOrphan({ memory, batch }: CommandContext, orphan: Orphan): void {
   memory.orphans.set(orphan)
@@ -323,7 +322,7 @@ const isKnown = ({ transaction_id }: Orphan, { transactionId }: Execution): bool
 function isSame({ vault }: CommandContext, orphan: Orphan, execution: Execution): boolean {
   const { amount, currency, destinationAccount } = execution
   if (orphan.amount !== amount || orphan.currency !== currency) return false
-  return isDestination(vault, orphan, destinationAccount)
+  return isDestination(orphan, digestsOf(vault, destinationAccount))
 }
 
 /** As operators see it. */

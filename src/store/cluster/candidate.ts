@@ -45,7 +45,7 @@ export interface CandidateOptions<Books> {
   readonly pause: Pause
   /** Takes over the books from the owner that was seen. @throws TakenByAnother */
   readonly open: (schema: SchemaOptions) => Promise<Books>
-  /** Called once when it has to wait. */
+  /** Called when it has to wait for a shard, and again when a take-over waits for its server. */
   readonly onWaiting: () => void | Promise<void>
   readonly log: Logger
 }

@@ -37,14 +37,24 @@ const AGAIN_AFTER_MS = 2 * SECOND
 /** PostgreSQL's code for a lock that is not free. */
 const NO_LOCK = '55P03'
 
+export interface MigrationWaits {
+  /** Default: the system's. */
+  readonly pause?: Pause
+  /** Called once, when a lock that it needs is not free. */
+  readonly onBlocked?: () => void
+}
+
 export async function migrate(
   connection: Connection,
   schema: string,
   definition: SchemaDefinition | OwnedSchemaDefinition,
-  pause: Pause = systemPause,
+  { pause = systemPause, onBlocked = () => undefined }: MigrationWaits = {},
 ): Promise<void> {
   await checkLocale(connection)
-  while (!(await isMigrated(connection, schema, definition))) await pause(AGAIN_AFTER_MS)
+  for (let tries = 0; !(await isMigrated(connection, schema, definition)); tries++) {
+    if (tries === 0) onBlocked()
+    await pause(AGAIN_AFTER_MS)
+  }
 }
 
 /** @returns false when a lock was not free soon: nothing has changed */

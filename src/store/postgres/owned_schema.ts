@@ -57,7 +57,7 @@ export interface SchemaOptions {
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   readonly pause: Pause
-  /** Called once when another process owns the schema. */
+  /** Called when another process owns the schema, and when its server may not be owned yet. */
   readonly onWaiting?: () => void | Promise<void>
   readonly log: Logger
   /**
@@ -191,7 +191,9 @@ export async function openOwnedSchema<Name extends string>(
   let server: ServerWatch
   try {
     await writer.exec(ENDS_WHEN_SILENT)
-    await migrate(writer, shard, definition, options.pause)
+    const onBlocked = (): void =>
+      options.log.warn({ shard }, 'the migration waits for who reads the books, such as an export')
+    await migrate(writer, shard, definition, { pause: options.pause, onBlocked })
     await writer.exec(BY_INDEX)
     const { statement } = definition.commitFunction
     const background = readers[opened[0]![0]]

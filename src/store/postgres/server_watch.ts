@@ -26,7 +26,7 @@ export interface ServerWatchOptions {
   /** This machine's, compared with the server's. Absent means that it is not compared. */
   readonly clock?: Clock | undefined
   readonly pause: (ms: number) => Promise<void>
-  /** Called once when it has to wait. */
+  /** Called when it has to wait; it may wait already. */
   readonly onWaiting?: (() => void | Promise<void>) | undefined
   readonly log: Logger
 }

@@ -10,12 +10,12 @@ export const RECOVERY: readonly Mutant[] = [
   }),
   ...faultsIn('src/processor/changes/orphans.ts', 'processor/recovery/orphan_payouts', {
     'A payment equal to an orphan execution is not held.': [
-      'return [...new Set([...equal, ...named])]\n',
-      'return named.filter(({ amount }) => amount < 0n)\n',
+      'return [...found.same, ...found.cut]\n',
+      'return NONE\n',
     ],
     'A payment of the same reference and another amount is not held.': [
-      'return [...new Set([...equal, ...named])]\n',
-      'return [...equal]\n',
+      'of new Set([...equal, ...named])',
+      'of equal',
     ],
     'A payment is approved beside an equal orphan that the approval does not name.': [
       'if (orphans.open > 0) for (const',
@@ -26,7 +26,7 @@ export const RECOVERY: readonly Mutant[] = [
       "known.status === 'open' && holdsPayments(known)",
     ],
     'An operator may match an execution to a payment to another account.': [
-      'isDestination(vault, orphan, payment.account())\n',
+      'isDestination(orphan, digestsOf(vault, payment.account()))\n',
       'true\n',
     ],
     'A payment is not held when the bank has cut its reference.': [
@@ -34,8 +34,8 @@ export const RECOVERY: readonly Mutant[] = [
       'shorter.length >= 1_000 && longer',
     ],
     'The destination of an orphan is not compared.': [
-      '    isDestination(vault, orphan, account) &&\n',
-      '',
+      'isEqual(orphan.purpose, purpose) &&\n      isDestination(orphan, digests)\n',
+      'isEqual(orphan.purpose, purpose)\n',
     ],
   }),
   ...faultsIn(
@@ -102,12 +102,6 @@ export const RECOVERY: readonly Mutant[] = [
       ],
     },
   ),
-  ...faultsIn('src/rails/rail.ts', 'processor/recovery/orphan_intents', {
-    'Blanks around the reference of a code hide its execution, and it is paid twice.': [
-      "    .join(' ')\n    .trim()",
-      "    .join(' ')",
-    ],
-  }),
   ...faultsIn('src/base/csv.ts', 'reconciliation/statement', {
     'A reference that looks escaped is read as another one.': ["/^'*[=+", '/^[=+'],
   }),
