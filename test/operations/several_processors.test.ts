@@ -4,11 +4,13 @@ import { createServer as createListener, type AddressInfo, type Socket } from 'n
 import { join } from 'node:path'
 import t from 'tap'
 import { DAY, MINUTE, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock.js'
+import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { serveConsole } from '../console/served_console.js'
 import { requestPage, signIn } from '../console/stack.js'
-import { executed, pay } from '../processor/scenarios.js'
+import { execution } from '../processor/recovery/orphans.js'
+import { executed, OPERATOR, pay } from '../processor/scenarios.js'
 import { eventually } from '../support/eventually.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { testCluster } from '../support/served_shard.js'
@@ -207,6 +209,34 @@ t.test('a statement is compared with the books of all shards', async (t) => {
     t.match(out, missing!.id)
     t.notMatch(out, kept!.id)
   }
+})
+
+t.test('a decision about an orphan execution is one in each shard that lacks it', async (t) => {
+  const shards = ['books_1', 'books_2']
+  const cluster = testCluster()
+  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
+  const ops = cliOf(t, addresses)
+  const worlds = shards.map((shard) => cluster.worlds.get(shard)!)
+  const lost = [execution(), execution({ instruction_id: 'pout_2', reference: 'invoice 2' })]
+  for (const world of worlds) {
+    await world.run(enterRecovery('a test'))
+    await world.run(addOrphans(OPERATOR, lost))
+    world.memory().recovery = null // as after its release
+  }
+  const { id } = await pay(worlds[1]!)
+  const open = async (): Promise<unknown[]> =>
+    ((await ops.json('recovery', 'orphans'))['data'] as Listed).map(
+      (each) => each['instruction_id'],
+    )
+  const decide = (...words: string[]): Promise<CliResult> =>
+    ops('recovery', 'resolve', ...words, '--evidence', 'line 1', ...BECAUSE)
+  t.same((await open()).toSorted(), ['pout_2', 'pout_2', 'pout_lost', 'pout_lost'])
+
+  t.match(await decide('pout_lost', '--match', id), { exitCode: 0, out: `matched to ${id}` })
+  t.same(await open(), ['pout_2', 'pout_2'])
+  t.match(await decide('pout_2', '--dismiss'), { exitCode: 0, out: 'pout_2: resolved' })
+  t.same(await open(), [])
+  t.match(await decide('pout_2', '--dismiss'), { exitCode: 1, err: 'orphan_execution_resolved' })
 })
 
 t.test('each shard has an archive of its own', async (t) => {

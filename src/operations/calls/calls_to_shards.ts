@@ -2,7 +2,8 @@
  * Calls of operators to all shards: each rpc goes to the shard it is about, or to every one.
  *
  * - A call about one partner or entity is tried at each shard until one has it. A refused call has
- *   changed nothing; a call without an answer is not tried elsewhere.
+ *   changed nothing; a call without an answer is not tried elsewhere. An orphan execution can be in
+ *   several shards: what is decided about it in one is decided in all.
  * - A list is read from every shard and names those that do not answer.
  * - In a cluster a setting for all shards is stored by any processor, and each shard applies it.
  * - Any other rpc is about the books of one shard, which the operator names with `--shard`.
@@ -67,8 +68,13 @@ async function answerOf(
       return [...calls.values()][0]!(request)
     case 'pools':
       return poolsAnswer(request, calls)
-    case 'holder':
-      return holdersAnswer(request, calls, shards)
+    case 'holder': {
+      const answer = await holdersAnswer(request, calls, shards)
+      const { elsewhere } = policy
+      return elsewhere === undefined
+        ? answer
+        : changedElsewhere(elsewhere(request), calls, shards, answer)
+    }
     case 'list':
       return listed(request, calls, shards, policy.order)
     case 'combined':
@@ -152,6 +158,24 @@ const isOfOtherShard = (code: string, request: Message): boolean =>
   code.endsWith('_not_found') ||
   code === 'not_found' ||
   (code === 'invalid_request' && Boolean(request['tenant']))
+
+/** The answer of the shard that made the change, and the shards that do not answer. */
+async function changedElsewhere(
+  request: Message,
+  calls: ReadonlyMap<string, ShardCall>,
+  { missing }: Shards,
+  answer: Message,
+): Promise<Message> {
+  const silent = new Set(missing)
+  for (const [shard, call] of calls) {
+    try {
+      await call(request)
+    } catch (error) {
+      if (!(error instanceof Refused)) silent.add(shard)
+    }
+  }
+  return withMissing(answer, silent)
+}
 
 async function listed(
   request: Message,

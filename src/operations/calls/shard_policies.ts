@@ -12,8 +12,11 @@ export type Policy =
   | { readonly kind: 'any' }
   /** As `any`; another processor is called when it does not answer. */
   | { readonly kind: 'pools' }
-  /** The shard that has the entity of the request. */
-  | { readonly kind: 'holder' }
+  /**
+   * The shard that has the entity of the request. `elsewhere`: the change in the others once it is
+   * made; those where there is nothing to change refuse it.
+   */
+  | { readonly kind: 'holder'; readonly elsewhere?: (request: Message) => Message }
   | { readonly kind: 'list'; readonly order: ListOrder }
   | {
       readonly kind: 'combined'
@@ -33,6 +36,19 @@ export type Policy =
 const ANY: Policy = { kind: 'any' }
 const POOLS: Policy = { kind: 'pools' }
 const HOLDER: Policy = { kind: 'holder' }
+/** Restored shards that lack an execution have it as an orphan each. */
+const DISMISSED_EVERYWHERE: Policy = {
+  kind: 'everywhere',
+  except: ['orphan_execution_not_found', 'orphan_execution_resolved'],
+}
+const MATCHED: Policy = {
+  kind: 'holder',
+  elsewhere: ({ payment_id, ...request }) => ({
+    ...request,
+    resolution: 'dismissed',
+    evidence: `matched to ${String(payment_id)} of another shard`,
+  }),
+}
 const SHARED: Policy = { kind: 'shared', by: 'any' }
 const SHARED_BY_HOLDER: Policy = { kind: 'shared', by: 'holder' }
 const NAMED: Policy = { kind: 'named' }
@@ -199,7 +215,8 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Approvals/Reject': HOLDER,
   'Recovery/ListOrphans': oldestFirst('executed_at'),
   'Recovery/ListHeldIntents': oldestFirst('created_at'),
-  'Recovery/ResolveOrphan': HOLDER,
+  'Recovery/ResolveOrphan': ({ resolution }) =>
+    resolution === 'dismissed' ? DISMISSED_EVERYWHERE : MATCHED,
   'Recovery/ApproveIntent': HOLDER,
   'Recovery/RejectIntent': HOLDER,
   'WebhookAdmin/Status': POOLS,
