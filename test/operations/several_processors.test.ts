@@ -211,6 +211,34 @@ t.test('a statement is compared with the books of all shards', async (t) => {
   }
 })
 
+t.test('payments of another shard are no orphan executions of the released one', async (t) => {
+  const shards = ['books_1', 'books_2', 'books_3']
+  const cluster = testCluster()
+  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
+  const ops = cliOf(t, addresses)
+  const [mine, ...others] = shards.map((shard) => cluster.worlds.get(shard)!)
+  const underWay = await Promise.all(others.map((world) => pay(world)))
+  await mine!.run(enterRecovery('a test'))
+  const at = toRfc3339(mine!.clock.now())
+  const statement = join(all, 'lost_and_under_way.csv')
+  writeFileSync(
+    statement,
+    STATEMENT_HEAD +
+      `${at},tx_1,${underWay[0]!.id},executed,VND,12500000\n` +
+      `${at},tx_2,pout_lost,executed,VND,12500000\n` +
+      `${at},,${underWay[1]!.id},accepted,VND,12500000\n` +
+      `${at},,pout_lost_2,accepted,VND,12500000\n`,
+  )
+  const release = ['recovery', 'release', '--shard', 'books_1', '--yes', ...BECAUSE]
+  const released = await ops(...release, '--statement', statement)
+  t.match(released, { exitCode: 0, out: '2 orphan executions are recorded' }, released.err)
+  const { data } = await ops.json('recovery', 'orphans')
+  t.same((data as Listed).map((each) => each['instruction_id']).toSorted(), [
+    'pout_lost',
+    'pout_lost_2',
+  ])
+})
+
 t.test('a decision about an orphan execution is one in each shard that lacks it', async (t) => {
   const shards = ['books_1', 'books_2']
   const cluster = testCluster()

@@ -6,6 +6,8 @@
  * with the ledger (reconcile).
  *
  * - Nothing changes before the statement is checked and the release is confirmed.
+ * - What the ledgers lack is no orphan execution where another shard has the payment. Which shard
+ *   sent it says nothing: its partner can have moved since the copy was made.
  */
 import type { OrphanExecution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import type { StatementCheck__Output as StatementCheck } from '../../../protos/types/causeway/operator/v1/StatementCheck.js'
@@ -25,6 +27,7 @@ import { formatWireAmount } from '../cli/amounts.js'
 import { CommandFault, type CliCommand, type Context } from '../cli/command.js'
 import { compareStatement, statementAt, statementName } from '../money/statement_comparison.js'
 import { table } from '../cli/terminal.js'
+import { paymentsOfOtherShards } from './other_shards.js'
 
 export const recoveryRelease: CliCommand = {
   usage: 'recovery release',
@@ -72,6 +75,7 @@ interface ReadStatement extends MovementFigures {
   readonly span: { readonly first: Instant; readonly last: Instant } | null
   /** Instructions of this shard that the rail has accepted and not executed. */
   readonly accepted: MovementFigures
+  /** Those of all shards. */
   readonly acceptedLines: readonly AcceptedLine[]
 }
 
@@ -84,6 +88,8 @@ interface CheckedStatement {
   readonly executions: readonly OrphanExecution[]
   /** Returns that are not in the ledger. */
   readonly returns: readonly OrphanExecution[]
+  /** Instructions that the rail has accepted and not executed. */
+  readonly accepted: readonly AcceptedLine[]
 }
 
 /** @throws Error with the figures when it cannot be right and is not accepted as incomplete */
@@ -118,8 +124,7 @@ async function readStatement(file: string, shard: string): Promise<ReadStatement
     for await (const line of statement.lines()) {
       if ('bad' in line) bad.push(line.bad)
       else if ('accepted' in line) {
-        if (!isOfShard(line.accepted, shard)) continue
-        acceptedTally.add(line.accepted)
+        if (isOfShard(line.accepted, shard)) acceptedTally.add(line.accepted)
         acceptedLines.push(line.accepted)
       } else {
         tally.add(line.good)
@@ -160,17 +165,22 @@ const wireFigures = ({ sums, digest, accepted, span }: ReadStatement): Statement
 
 const wireSum = ({ amount, ...sum }: MovementSum) => ({ ...sum, amount: amount.toString() })
 
-const linesOf = ({ name, read, check, executions, returns }: CheckedStatement): string[] => [
+const linesOf = ({
+  name,
+  read,
+  check,
+  executions,
+  returns,
+  accepted,
+}: CheckedStatement): string[] => [
   ...figureLines(name, read, check),
   `${executions.length} executions are not in the ledger and become orphan executions.`,
   ...(returns.length === 0
     ? []
     : [`${returns.length} returns are not in the ledger: ${ARE_ASKED}.`]),
-  ...(read.acceptedLines.length === 0
+  ...(accepted.length === 0
     ? []
-    : [
-        `${countIn(read.accepted)} accepted instructions may still be executed: ${BECOME_ORPHANS}.`,
-      ]),
+    : [`${accepted.length} accepted instructions may still be executed: ${BECOME_ORPHANS}.`]),
 ]
 
 const ARE_ASKED = 'after the release the rail is asked about the payments that the books have'
@@ -219,7 +229,7 @@ async function orphansIn(
   context: Context,
   file: string,
   read: ReadStatement,
-): Promise<Pick<CheckedStatement, 'name' | 'executions' | 'returns'>> {
+): Promise<Pick<CheckedStatement, 'name' | 'executions' | 'returns' | 'accepted'>> {
   const statement = statementAt(file)
   const missing = new Map<string, StatementLine>()
   const returned = new Map<string, StatementLine>()
@@ -235,14 +245,22 @@ async function orphansIn(
     close: () => Promise.resolve(),
   })
   if (statement.digest() !== read.sha256) throw new Error(`${file} changed while it was read.`)
-  const unreturned = [...missing.values()].filter(({ instruction }) => !returned.has(instruction))
+  const { acceptedLines } = read
+  const ids = [...missing.keys(), ...returned.keys(), ...acceptedLines.map(instructionOf)]
+  const elsewhere = await paymentsOfOtherShards(context, new Set(ids))
+  const isOwn = (line: StatementLine | AcceptedLine): boolean => !elsewhere.has(instructionOf(line))
+  const executed = [...missing.values()].filter(isOwn)
+  const unreturned = executed.filter(({ instruction }) => !returned.has(instruction))
   const detailed = await withDetails(file, new Set(unreturned.map(({ line }) => line)))
   return {
     name: statementName(statement),
     executions: detailed.map(executionOf),
-    returns: [...returned.values()].map(executionOf),
+    returns: [...returned.values()].filter(isOwn).map(executionOf),
+    accepted: acceptedLines.filter(isOwn),
   }
 }
+
+const instructionOf = ({ instruction }: StatementLine | AcceptedLine): string => instruction
 
 /** From the first to the last line. */
 function periodOf({ span }: ReadStatement): Period {
@@ -262,10 +280,14 @@ async function withDetails(
   return found
 }
 
-const orphansOf = ({ executions, returns, read }: CheckedStatement): readonly OrphanExecution[] => [
+const orphansOf = ({
+  executions,
+  returns,
+  accepted,
+}: CheckedStatement): readonly OrphanExecution[] => [
   ...executions,
   ...returns.map((line) => ({ ...line, state: 'returned' })),
-  ...read.acceptedLines.map((line) => ({ ...orphanOf(line), state: line.movement })),
+  ...accepted.map((line) => ({ ...orphanOf(line), state: line.movement })),
 ]
 
 const executionOf = (line: StatementLine): OrphanExecution => ({

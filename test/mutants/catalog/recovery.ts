@@ -195,4 +195,16 @@ export const RECOVERY: readonly Mutant[] = [
         'highWater.committed({ ...now, lastBatch: now.lastBatch + 1 })\n}',
     ],
   }),
+  ...faultsIn('src/operations/payments/other_shards.ts', 'operations/several_processors', {
+    'A payment of another shard, on its way at the rail, becomes an orphan execution.': [
+      'if (answers[index] === true) found.add(id)',
+      'if (answers[index] === null) found.add(id)',
+    ],
+  }),
+  ...faultsIn('src/operations/calls/calls_to_shards.ts', 'operations/several_processors', {
+    'An orphan execution that is decided on in one shard stays open in the others.': [
+      'return elsewhere === undefined',
+      'return elsewhere !== null',
+    ],
+  }),
 ]
