@@ -25,17 +25,13 @@ export interface Progress {
   readonly lastBatchBefore?: number
 }
 
-/** What an operator accepted as lost with a release. */
-export interface AcceptedLoss {
-  readonly id: string
-  /** Epoch ms, of the release. */
-  readonly at: number
-}
-
 export interface ProgressQueries {
   /** As of the last commit on disk. */
   progress(): Progress
-  /** Also true when it is not newer than events that were deleted when their retention ended. */
+  /**
+   * Also true when it is not newer than events that were deleted when their retention ended, or
+   * than a release: its loss is accepted.
+   */
   hasEvent(id: string): Promise<boolean>
   /**
    * True when these books have submitted it, also when it has moved to another shard or to the
@@ -49,16 +45,21 @@ export interface ProgressQueries {
    * submitted none. None of a lost time is older.
    */
   newestSubmission(): Promise<number | null>
-  acceptedLosses(kind: 'event' | 'instruction'): Promise<readonly AcceptedLoss[]>
+  /** Whether an operator accepted exactly this loss with a release. */
+  isAcceptedLoss(kind: 'event' | 'instruction', id: string): Promise<boolean>
 }
 
 const PROGRESS = `SELECT epoch, last_batch AS "lastBatch",
     (SELECT value FROM meta WHERE name = 'books_id') AS "booksId"
   FROM owner`
 const ACCEPTED_EPOCH = `SELECT value FROM meta WHERE name = 'accepted_epoch'`
-/** Lost events are newer than all that the books have, and so than any that was deleted. */
-const EVENT = `SELECT 1 FROM events WHERE id = ?
-  UNION ALL SELECT 1 FROM event_retention WHERE created_at >= ?`
+/**
+ * Lost events are newer than all that the books have, and so than any that was deleted. A copy of
+ * before a release has no row of it.
+ */
+const EVENT = `SELECT 1 FROM events WHERE id = ?1
+  UNION ALL SELECT 1 FROM event_retention WHERE created_at >= ?2
+  UNION ALL SELECT 1 FROM recoveries WHERE released_at >= ?2`
 /** A payment with a corrupt context may have been submitted. */
 const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
   THEN ${d.text('context', 'handedOverAt')} IS NOT NULL ELSE true END`
@@ -76,7 +77,7 @@ const newestSubmission = (d: Dialect, table: string, order: string): string =>
   ORDER BY ${order} DESC LIMIT 1`
 const NEWEST_EVENT = `SELECT id, created_at AS "createdAt" FROM events
   ORDER BY position DESC LIMIT 1`
-const ACCEPTED = 'SELECT id, at FROM accepted_losses WHERE kind = ? ORDER BY id'
+const ACCEPTED = 'SELECT 1 FROM accepted_losses WHERE kind = ? AND id = ?'
 
 export async function readProgress(database: Reader): Promise<Progress> {
   const [row] = await database.all<Progress>(PROGRESS)
@@ -111,6 +112,6 @@ export function progressQueries(reader: Reader, progress: () => Progress): Progr
       const found = [...payouts, ...intents].map(({ at }) => at)
       return found.length === 0 ? null : Math.max(...found)
     },
-    acceptedLosses: (kind) => reader.all<AcceptedLoss>(ACCEPTED, [kind]),
+    isAcceptedLoss: (kind, id) => isThere(ACCEPTED, kind, id),
   }
 }

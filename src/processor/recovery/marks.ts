@@ -10,12 +10,14 @@
  * - An event that cannot exist is no mark: its id is malformed or of a time that has not come. It
  *   is refused, so one false word of a pool stops nothing.
  * - A loss that an operator has accepted no longer counts: exactly that event or instruction, and
- *   the events before it. What was created after the release is compared as always.
+ *   every event before the release. A source can name another one at its next connection: bus and
+ *   pools name the newest event of all shards, a pool has what the bus repeats, and ids of one
+ *   millisecond are in no order. What was created after the release is compared as always.
  */
 import { isAhead, lastBatchFor } from './high_water.js'
 import { instant, MINUTE, plus, toRfc3339, type Clock } from '../../base/clock.js'
 import { instantOf, isIdOf } from '../../base/ids.js'
-import type { AcceptedLoss, Progress, ProgressQueries } from '../../store/progress.js'
+import type { Progress, ProgressQueries } from '../../store/progress.js'
 
 /** Something that the books must contain, and its source. */
 export type Mark =
@@ -106,17 +108,9 @@ async function eventReason(
   books: ProgressQueries,
 ): Promise<string | null> {
   if (await books.hasEvent(id)) return null
-  if ((await books.acceptedLosses('event')).some((loss) => isAccepted(id, loss))) return null
+  if (await books.isAcceptedLoss('event', id)) return null
   return `${source} has event ${id}, which the books do not; ${await newestOf(books)}`
 }
-
-/**
- * Another source can have an earlier event of the same loss, or another one of the same commit: ids
- * of one millisecond are in no order. A loss of a later time than its release, which an earlier
- * version recorded, is only that event.
- */
-const isAccepted = (id: string, { id: lost, at }: AcceptedLoss): boolean =>
-  id === lost || (instantOf(id) <= instantOf(lost) && instantOf(lost) <= at)
 
 async function instructionReason(
   source: string,
@@ -124,7 +118,7 @@ async function instructionReason(
   books: ProgressQueries,
 ): Promise<string | null> {
   if (await books.hasInstruction(id)) return null
-  if ((await books.acceptedLosses('instruction')).some((loss) => loss.id === id)) return null
+  if (await books.isAcceptedLoss('instruction', id)) return null
   return `${source} has instruction ${id}, which the books never sent; ${await newestOf(books)}`
 }
 

@@ -137,14 +137,20 @@ export const RECOVERY: readonly Mutant[] = [
       "&& file === ''",
     ],
   }),
+  ...faultsIn('src/store/progress.ts', 'processor/recovery/marks', {
+    'A lost event that no source named at the release counts as lost since.': [
+      'FROM recoveries WHERE released_at >= ?2',
+      'FROM recoveries WHERE released_at < 0 AND released_at >= ?2',
+    ],
+    'Events after a release count as accepted losses.': [
+      'FROM recoveries WHERE released_at >= ?2',
+      'FROM recoveries WHERE ?2 > 0',
+    ],
+  }),
   ...faultsIn('src/processor/recovery/marks.ts', 'processor/recovery/marks', {
     'Books without an event of the bus are served.': [
       'if (await books.hasEvent(id)) return null',
       "if (id !== '') return null",
-    ],
-    'Other events of the millisecond of an accepted loss count as lost since.': [
-      'instantOf(id) <= instantOf(lost)',
-      'id < lost',
     ],
     'Books without an instruction of the rail are served.': [
       'if (await books.hasInstruction(id)) return null',

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant, SECOND } from '../../../src/base/clock.js'
-import { instantOf, leastIdAt, newId } from '../../../src/base/ids.js'
+import { instantOf, newId } from '../../../src/base/ids.js'
 import { systemRandom } from '../../../src/base/random.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { createMarks, type Mark, type Marks } from '../../../src/processor/recovery/marks.js'
@@ -59,8 +59,14 @@ const [FIRST, SECOND_ONE, FOURTH, FIFTH] = [event(1), event(2), event(4), event(
 const EVENT = `INSERT INTO events (position, id, tenant, sequence, type, entity, created_at, body)
   VALUES (1, '${FIRST}', 'demo_sandbox', 1, 'payout.failed', 'pout_1', 0, '{}');`
 const ofBus = (id: string): Mark => ({ kind: 'event', source: 'the bus', id })
-const accepted = (id: string, at = instantOf(id)): string =>
-  `INSERT INTO accepted_losses (kind, id, at) VALUES ('event', '${id}', ${at});`
+const releasedAt = (at: number): string =>
+  `INSERT INTO recoveries (number, entered_at, cause, released_at, loss, position_from,
+       position_to, stops)
+     VALUES (1, ${at}, 'RECOVERY=yes', ${at}, '[]', 1, 2, 'writes');
+   INSERT INTO recoveries (number, entered_at, cause, stops)
+     VALUES (2, ${at}, 'a pool', 'submissions');`
+const acceptedLoss = (id: string): string =>
+  `INSERT INTO accepted_losses (kind, id, at) VALUES ('event', '${id}', ${clock.now()});`
 
 t.test('an event that the books lack is reported', async (t) => {
   const none = await opened(t)
@@ -68,27 +74,23 @@ t.test('an event that the books lack is reported', async (t) => {
   const { marks } = await opened(t, EVENT)
   t.equal(await reason(marks, ofBus(FIRST)), null)
   t.match(await reason(marks, ofBus(SECOND_ONE)), /newest event is of 1970-01-01T00:00:00\.000Z/)
-  const released = await opened(t, EVENT + accepted(FOURTH))
-  for (const lost of [SECOND_ONE, FOURTH]) {
-    t.equal(await reason(released.marks, ofBus(lost)), null, 'another source has an earlier one')
-  }
-  t.match(await reason(released.marks, ofBus(FIFTH)), FIFTH, 'lost after the release')
 })
 
 t.test(
-  'an accepted loss is all events of its millisecond, whose ids are in no order',
+  'a release accepts the loss of every event before it, also of those not named',
   async (t) => {
-    const lost = leastIdAt('event', instantOf(FOURTH))
-    const { marks } = await opened(t, EVENT + accepted(lost))
-    t.ok(FOURTH > lost)
-    t.equal(await reason(marks, ofBus(FOURTH)), null, 'of the same commit')
-    t.match(await reason(marks, ofBus(FIFTH)), FIFTH)
+    const released = await opened(t, EVENT + releasedAt(instantOf(FOURTH)))
+    for (const lost of [SECOND_ONE, FOURTH]) {
+      t.equal(await reason(released.marks, ofBus(lost)), null, 'another source has it')
+    }
+    t.match(await reason(released.marks, ofBus(FIFTH)), FIFTH, 'lost after the release')
   },
 )
 
 t.test('an accepted loss of a time after its release is only that event', async (t) => {
-  const future = event(1_000_000)
-  const { marks } = await opened(t, EVENT + accepted(future, clock.now()))
+  const later = event(6)
+  const { marks } = await opened(t, EVENT + releasedAt(instantOf(FOURTH)) + acceptedLoss(later))
+  t.equal(await reason(marks, ofBus(later)), null)
   t.match(await reason(marks, ofBus(FIFTH)), FIFTH, 'later marks are compared')
 })
 
