@@ -27,6 +27,7 @@ import { openDatabase } from '../../src/store/sqlite/database.js'
 import { problemsIn, takeSnapshot } from '../../src/store/sqlite/database_copy.js'
 import { openStore } from '../../src/store/sqlite/store.js'
 import { operatorCli } from '../support/operator_cli.js'
+import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const START = instant(1_795_000_000_000)
@@ -82,6 +83,18 @@ t.test('a backup is whole, private, checked and of one moment', async (t) => {
   )
   t.match(manifest, { version: '1.2.3', audit: { clean: true }, books: { epoch: 1, batch: 0 } })
   t.same(await verifiedManifest(folder), manifest)
+})
+
+t.test('a backup whose record fails is a good one', async (t) => {
+  const dataDir = await aDataDir(t)
+  writeFileSync(join(dataDir, FILES.sandbox), '{}')
+  chmodSync(join(dataDir, FILES.sandbox), 0o644)
+  const backups = join(dataDir, '..', 'backups')
+  const program = startProgram('operations/main.js', ['backup', backups], { DATA_DIR: dataDir })
+  const { exitCode, out, err } = await program.ended
+  t.same({ exitCode, err }, { exitCode: 0, err: '' })
+  t.match(out, /Not in the action log: \S+sandbox\.json is accessible to others/)
+  t.equal(backupsIn(backups).length, 1)
 })
 
 t.test('keys are in a backup only when it was asked for', async (t) => {

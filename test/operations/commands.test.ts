@@ -158,6 +158,9 @@ t.test('commands work against a running stack', async (t) => {
       exitCode: 0,
       out: /2600 +26000 before/,
     })
+    writeFileSync(file, '\uFEFFcurrency,environment,rate\r\nVND,sandbox,2600\r\n')
+    const spreadsheet = await ops('rates', 'import', file)
+    t.match(spreadsheet, { exitCode: 0, err: '' }, 'a spreadsheet writes a byte order mark')
     t.match(await ops('rates', 'set', 'VND', '26500', '--force'), { exitCode: 0 })
     t.match(await ops('rates', 'remove', 'THB', '--environment', 'production'), {
       exitCode: 0,
@@ -357,6 +360,13 @@ t.test('commands work against a running stack', async (t) => {
     t.match(made, { exitCode: 0, out: `service billing: no operator role\ntoken in ${file}` })
     t.notMatch(made.out, readFileSync(file, 'utf8').trim())
     t.match((await ops('callers', 'list')).out, /^billing +service .*acme[, ]+frugal/m)
+
+    const nowhere = ['--token-file', join(tempFolder(t), 'none', 'a.token'), '--reason', 'invoices']
+    const rotated = await ops('callers', 'rotate', 'billing', ...nowhere)
+    t.match(rotated, {
+      exitCode: 1,
+      out: /^token {2}(\S{32,}) {3}\(shown only once\)$[^]*^NOT WRITTEN to .*a\.token: ENOENT/m,
+    })
   })
 
   await t.test('the program prints its report or error and sets the exit code', async (t) => {

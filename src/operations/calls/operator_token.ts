@@ -16,10 +16,11 @@ import type { Sandbox } from './sandbox.js'
 export const operatorAccess = (
   sandbox: Pick<Sandbox, 'grpc_address'> | undefined,
   settings: Settings,
+  tls = openGrpcTls(settings, NO_LOG),
 ): OperatorAccess => ({
   address: sandbox?.grpc_address ?? settings.PROCESSOR_ADDRESS,
   token: () => readOperatorToken(settings),
-  tls: openGrpcTls(settings, NO_LOG),
+  tls,
 })
 
 const operatorTokenFile = (settings: Settings): string =>

@@ -26,7 +26,8 @@ import { dataFile, storeUrl, type Settings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { parseStoreUrl } from '../../store/postgres/connection.js'
 import { CommandFault, type LocalCommand, type Report } from '../cli/command.js'
-import { connectRecovery } from '../calls/operator_client.js'
+import { NO_LOG, openGrpcTls, type GrpcTls } from '../../grpc/tls.js'
+import { connectRecovery, type RecoveryClient } from '../calls/operator_client.js'
 import { operatorAccess } from '../calls/operator_token.js'
 import type { Flags } from '../cli/options.js'
 import { findSandbox } from '../calls/sandbox.js'
@@ -44,10 +45,11 @@ export const backup: LocalCommand = {
     setPriority(constants.priority.PRIORITY_LOW)
     const stop = stopSignal()
     const into = await openBackupFolder(folder)
-    const runOne = (): Promise<Run> => backUp(given, into, { flags, stop })
+    const record = recordIn(given)
+    const runOne = (): Promise<Run> => backUp(given, into, { flags, stop, record })
     try {
       if (schedule === undefined) return reportOf(await runOne())
-      return await repeat({ ...schedule, settings: given, runOne, into, stop, out })
+      return await repeat({ ...schedule, record, runOne, into, stop, out })
     } finally {
       await into.release()
     }
@@ -92,7 +94,11 @@ interface Run extends MadeBackup {
 async function backUp(
   settings: Settings,
   into: BackupFolder,
-  { flags, stop }: { readonly flags: Flags; readonly stop: AbortSignal },
+  {
+    flags,
+    stop,
+    record,
+  }: { readonly flags: Flags; readonly stop: AbortSignal; readonly record: RecordOutcome },
 ): Promise<Run> {
   const common = { into, version: versionOfPackage(), clock: systemClock }
   const url = storeUrl(settings, settings.DATA_DIR)
@@ -122,7 +128,7 @@ async function backUp(
   return {
     ...made,
     isOnDiskOfBooks: url === '' && isOneDisk(made.folder, settings.DATA_DIR),
-    unrecorded: await record(settings, basename(made.folder), outcome),
+    unrecorded: await record(basename(made.folder), outcome),
   }
 }
 
@@ -146,23 +152,28 @@ function versionOfPackage(): string {
   return (JSON.parse(text) as { readonly version: string }).version
 }
 
-/** @returns why it is not in the action log */
-async function record(
-  settings: Settings,
-  name: string,
-  outcome: string,
-): Promise<string | undefined> {
-  const sandbox = findSandbox(settings)
-  if (sandbox === undefined && settings.OPERATOR_TOKEN_FILE === '') return 'no stack has run here'
-  const recovery = connectRecovery(operatorAccess(sandbox, settings), systemClock)
-  try {
-    const actor = { name: '', reason: 'backup' }
-    await recovery.call('NoteBackup', { actor, backup: name, outcome })
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  } finally {
-    recovery.close()
+/** Records an outcome in the action log. @returns why it is not there */
+type RecordOutcome = (name: string, outcome: string) => Promise<string | undefined>
+
+/** A backup is a good one without its record, so no fault of that is thrown. */
+function recordIn(settings: Settings): RecordOutcome {
+  /** Opened once, as its files are read again every few seconds from then on. */
+  let tls: GrpcTls | undefined
+  return async (name, outcome) => {
+    let recovery: RecoveryClient | undefined
+    try {
+      const stack = findSandbox(settings)
+      if (stack === undefined && settings.OPERATOR_TOKEN_FILE === '') return 'no stack has run here'
+      tls ??= openGrpcTls(settings, NO_LOG)
+      recovery = connectRecovery(operatorAccess(stack, settings, tls), systemClock)
+      const actor = { name: '', reason: 'backup' }
+      await recovery.call('NoteBackup', { actor, backup: name, outcome })
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    } finally {
+      recovery?.close()
+    }
   }
 }
 
@@ -206,7 +217,7 @@ function lineOf({ folder, manifest }: MadeBackup): string {
 }
 
 interface Repeated extends Schedule {
-  readonly settings: Settings
+  readonly record: RecordOutcome
   readonly runOne: () => Promise<Run>
   readonly into: BackupFolder
   readonly stop: AbortSignal
@@ -214,7 +225,7 @@ interface Repeated extends Schedule {
 }
 
 async function repeat(options: Repeated): Promise<Report> {
-  const { everyMs, keep, settings, runOne, into, stop, out } = options
+  const { everyMs, keep, record, runOne, into, stop, out } = options
   const print = (line: string): void => void out.write(`${toRfc3339(systemClock.now())} ${line}\n`)
   await runEvery({
     everyMs,
@@ -233,7 +244,7 @@ async function repeat(options: Repeated): Promise<Report> {
     onFailure: async (error, next) => {
       const reason = error instanceof Error ? error.message : String(error)
       print(`BACKUP FAILED: ${reason} The next one is at ${toRfc3339(next)}.`)
-      await record(settings, toRfc3339(systemClock.now()), `failed: ${reason}`.slice(0, 500))
+      await record(toRfc3339(systemClock.now()), `failed: ${reason}`.slice(0, 500))
     },
   })
   const kept = backupsIn(into.path).length

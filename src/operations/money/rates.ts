@@ -187,9 +187,10 @@ function faultOf(currency: string, environment: string, rate: string): string | 
   return parseRate(rate) === undefined ? `${rate} is not a rate, e.g. 36.00` : null
 }
 
+/** Without the byte order mark that spreadsheets write. */
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch {
     throw new CommandFault(`${file} cannot be read.`)
   }

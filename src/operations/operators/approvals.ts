@@ -61,6 +61,7 @@ export const approvalsApprove: CliCommand = {
       ...applied,
       value: { ...report.value, ...applied.value },
       lines: [...report.lines, ...applied.lines],
+      exitCode: Math.max(report.exitCode ?? 0, applied.exitCode ?? 0),
     }
   },
 }
@@ -70,7 +71,11 @@ function approvedReport(context: Context, done: Approved): Report {
   const head = request === null ? '' : decidedLine(request)
   if (caller !== null) {
     const issued = callerReport(context, caller)
-    return { value: { ...done, caller: issued.value }, lines: [head, ...issued.lines] }
+    return {
+      ...issued,
+      value: { ...done, caller: issued.value },
+      lines: [head, ...issued.lines],
+    }
   }
   if (key !== null) {
     const issued = issuedReport(key)

@@ -3,7 +3,7 @@
  *
  * - An owner makes a token without the processor and gives its digest to an operator.
  * - A token that the processor makes is shown once, or written to a file that only its owner can
- *   read.
+ *   read. If that file cannot be written the token is shown, as there is no other copy.
  */
 import type { CallerRecord__Output as CallerRecord } from '../../../protos/types/causeway/operator/v1/CallerRecord.js'
 import type { CallerToken__Output as CallerToken } from '../../../protos/types/causeway/operator/v1/CallerToken.js'
@@ -160,7 +160,7 @@ async function withSetting(
   return {
     value: { ...value, ...applied.value },
     lines: [...own.lines, ...applied.lines],
-    ...(applied.exitCode === undefined ? {} : { exitCode: applied.exitCode }),
+    exitCode: Math.max(own.exitCode ?? 0, applied.exitCode ?? 0),
   }
 }
 
@@ -179,7 +179,17 @@ export function callerReport({ flags }: Context, issued: CallerToken): Report {
   if (file === undefined) {
     return { value: issued, lines: [head, `token  ${token}   (shown only once)`, ...previous] }
   }
-  writeSecretFile(file, `${token}\n`)
   const { token: _shown, ...rest } = issued
+  try {
+    writeSecretFile(file, `${token}\n`)
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error)
+    const shown = [head, `token  ${token}   (shown only once)`, ...previous]
+    return {
+      value: { ...issued, token_file_fault: fault },
+      lines: [...shown, `NOT WRITTEN to ${file}: ${fault}`],
+      exitCode: 1,
+    }
+  }
   return { value: { ...rest, token_file: file }, lines: [head, `token in ${file}`, ...previous] }
 }
