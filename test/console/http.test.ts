@@ -343,7 +343,12 @@ t.test('the console', async (t) => {
     for (const hostile of ['%3Cb%3E', 'prefund%00', 'x'.repeat(99), '']) {
       t.equal((await read(asked.replace('prefund', hostile))).status, 404)
     }
-    t.equal((await read(`${asked}&day=2199-01-01`)).status, 404)
+    // A day begins hours later in UTC than where the operator is.
+    const later = await read(`${asked}&day=2199-01-01`)
+    t.match(later, { status: 404, text: '2199-01-01 has not begun in UTC.' })
+    t.match(later.text, /name="day" type="date" value="2199-01-01"/)
+    const none = await read(`${asked}&day=2026-02-30`)
+    t.match(none, { status: 404, text: 'No such account or day' })
     t.match((await read('/actions')).text, /read_ledger[^]*entries of prefund USD on \d{4}/)
   })
 

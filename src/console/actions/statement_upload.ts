@@ -40,8 +40,9 @@ let isComparing = false
 export async function runStatement({ file, from, to, ...upload }: Upload): Promise<StatementRun> {
   if (isComparing) throw new CommandFault('Another statement is being compared. Try again later.')
   isComparing = true
-  const folder = await mkdtemp(join(tmpdir(), 'causeway-statement-'))
+  let folder = ''
   try {
+    folder = await mkdtemp(join(tmpdir(), 'causeway-statement-'))
     const period = periodIn({ from, ...(to === '' ? {} : { until: to }) })
     const name = file.name.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(-80) || 'statement.csv'
     const path = join(folder, name)
@@ -57,7 +58,7 @@ export async function runStatement({ file, from, to, ...upload }: Upload): Promi
     throw new CommandFault(error.message.replace(`${folder}/`, '').replaceAll('--', ''))
   } finally {
     isComparing = false
-    await rm(folder, { recursive: true, force: true })
+    if (folder !== '') await rm(folder, { recursive: true, force: true })
   }
 }
 

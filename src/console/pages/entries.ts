@@ -6,6 +6,7 @@
  */
 import { withReachedLedgers, type LedgerEntry } from '../../operations/money/ledger_client.js'
 import { DAY, instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
+import { parseDateTime } from '../../base/date_time.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import {
   amount,
@@ -33,10 +34,14 @@ export const entries: ConsolePage = {
   render: async (context) => {
     const asked = askedIn(context)
     if (asked === null) {
-      const body = card('No such account', empty('Choose an account of the trial balance.'))
-      return { title: 'Entries', status: 404, body }
+      const text = 'Choose an account of the trial balance.'
+      return { title: 'Entries', status: 404, body: card('No such account or day', empty(text)) }
     }
     const title = `Entries of ${asked.account}, ${asked.environment} ${asked.currency}`
+    if (asked.begins > context.now) {
+      const body = card('No entries yet', empty(`${asked.day} has not begun in UTC.`))
+      return { title, status: 404, body: html`${form(asked)} ${body}` }
+    }
     const found = await part('The entries', readEntries(context, asked), (read) =>
       entriesCard(context, asked, read),
     )
@@ -51,11 +56,12 @@ interface Asked {
   readonly day: string
   /** `HH:MM:SS` or `HH:MM`, UTC. */
   readonly since: string
+  readonly begins: Instant
   readonly from: Instant
   readonly to: Instant
 }
 
-/** Null: the address of the page names no account, or no day. */
+/** Null: the address of the page names no account, or no day. It can be a later one than now. */
 function askedIn({ query, now }: PageContext): Asked | null {
   const parameter = (name: string, pattern: RegExp, fallback = ''): string => {
     const value = query.get(name) ?? ''
@@ -66,11 +72,12 @@ function askedIn({ query, now }: PageContext): Asked | null {
   const currency = parameter('currency', /^[A-Z]{3}$/)
   const day = parameter('day', /^\d{4}-\d{2}-\d{2}$/, toRfc3339(now).slice(0, 10))
   const since = parameter('since', /^\d{2}:\d{2}(:\d{2})?$/, '00:00:00')
-  const [from, begins] = [Date.parse(`${day}T${since}Z`), Date.parse(`${day}T00:00:00Z`)]
+  const [from, begun] = [parseDateTime(`${day}T${since}Z`), parseDateTime(`${day}T00:00Z`)]
   const isNamed = environment !== '' && account !== '' && currency !== ''
-  if (!isNamed || Number.isNaN(from) || begins > now) return null
-  const to = plus(instant(begins), DAY)
-  return { environment, account, currency, day, since, from: instant(from), to }
+  if (!isNamed || from === undefined || begun === undefined) return null
+  const begins = instant(begun.ms)
+  const to = plus(begins, DAY)
+  return { environment, account, currency, day, since, begins, from: instant(from.ms), to }
 }
 
 interface ReadEntries {
