@@ -7,7 +7,8 @@
  * - A page reads a bounded number of rows along the primary key. Ids have the time of their
  *   creation.
  * - A payment stays while it is open, has a timer or a discrepancy that is not resolved. An intent
- *   stays while a key of it can be: a repeated create answers from its row.
+ *   stays while a key of it can be: a repeated create answers from its row. The keys of a partner
+ *   that has come from another shard are as old as its move.
  */
 import { leastIdAt } from '../base/ids.js'
 import type { Instant } from '../base/clock.js'
@@ -54,6 +55,15 @@ export const createArchiveReads = (read: <R>(statement: Statement) => Promise<R[
 const KEYS_DELETED_BY = `(SELECT max(a.at) FROM idempotency_ages a
   JOIN idempotency_retention r ON r.kind = 'others' AND a.through <= r.through)`
 
+/** The partner of the payment `p`: its tenant without the environment. */
+const PARTNER = `substr(p.tenant, 1, length(p.tenant)
+  - CASE WHEN p.tenant LIKE '%sandbox' THEN 8 ELSE 11 END)`
+
+/** Whether that partner came after that moment. Subjects are `{partner} {from} {to}`. */
+const CAME_SINCE = `(SELECT count(*) FROM operator_log l
+  WHERE l.subject >= ${PARTNER} || ' ' AND l.subject < ${PARTNER} || '!'
+    AND l.action = 'move_partner' AND l.at >= ${KEYS_DELETED_BY}) > 0`
+
 /** From its creation to the last key of its payer's app. */
 const KEYS_WITHIN_MS = 86_400_000
 
@@ -61,7 +71,8 @@ const COLUMNS: Readonly<Record<ArchivedKind, (d: Dialect) => string>> = {
   intents: (d) => `confirmed_at AS "confirmedAt", NULL AS reference, NULL AS beneficiary, context,
     CASE WHEN state IN ('created', 'authorized') OR due_at IS NOT NULL OR ${hasDiscrepancy(d)}
       OR coalesce(CASE WHEN ${d.isJson('context')} THEN ${d.integer('context', 'createdAt')} END
-        + ${KEYS_WITHIN_MS} < ${KEYS_DELETED_BY}, false) = false THEN 1 ELSE 0 END`,
+        + ${KEYS_WITHIN_MS} < ${KEYS_DELETED_BY}, false) = false OR ${CAME_SINCE}
+      THEN 1 ELSE 0 END`,
   payouts: (d) => `NULL AS "confirmedAt", reference, beneficiary, context,
     CASE WHEN state IN ('created', 'processing') OR due_at IS NOT NULL OR ${hasDiscrepancy(d)}
       THEN 1 ELSE 0 END`,
