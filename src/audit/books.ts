@@ -94,6 +94,8 @@ export interface BooksArchive {
   readonly path: string
   /** Whether the file is there and is that archive: its payments are read with the books'. */
   readonly isRead: boolean
+  /** Why the file cannot be read, e.g. that it is damaged. Absent unless it is there. */
+  readonly fault?: string
 }
 
 /** There is nothing to audit, which is neither clean nor broken. */
@@ -157,7 +159,7 @@ export async function openBooks(
     if (each.source === 'processor') continue
     await reader.run(`ATTACH DATABASE ? AS ${each.schema}`, [pathOf(each)])
   }
-  const archive = await attachArchive(reader, given)
+  const archive = await attachArchive(reader, given, open)
   let current: Database | undefined
   const asOf = exported?.asOf ?? clock.now()
   await takeSnapshots(reader, files)
@@ -235,22 +237,35 @@ const inBooks = (table: Actors): string => `SELECT ${ACTOR_COLUMNS[table]} FROM 
 
 const withArchive = (table: Actors): string => `${inBooks(table)} UNION ALL ${archived(table)}`
 
-/** Books of an earlier version have no archive. */
+/** Books of an earlier version have no archive. One that cannot be read hides nothing else. */
 async function attachArchive(
   reader: Database,
   given: string | undefined,
+  open: typeof openDatabase,
 ): Promise<BooksArchive | null> {
   const known = await reader.all("SELECT 1 FROM main.sqlite_schema WHERE name = 'archives'")
   if (known.length === 0) return null
   const [row] = await reader.all<{ id: string; path: string }>('SELECT id, path FROM archives')
   if (row === undefined) return null
   const path = archivePath(row.path, given)
-  if (!existsSync(path)) return { id: row.id, path, isRead: false }
-  await reader.run('ATTACH DATABASE ? AS archive', [path])
-  const [found] = await reader.all<{ value: string }>(
-    "SELECT value FROM archive.meta WHERE name = 'id'",
-  )
-  return { id: row.id, path, isRead: found?.value === row.id }
+  const named = { id: row.id, path }
+  if (!existsSync(path)) return { ...named, isRead: false }
+  try {
+    const isRead = (await archiveIdIn(path, open)) === row.id
+    if (isRead) await reader.run('ATTACH DATABASE ? AS archive', [path])
+    return { ...named, isRead }
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error)
+    return { ...named, isRead: false, fault }
+  }
+}
+
+async function archiveIdIn(path: string, open: typeof openDatabase): Promise<string | undefined> {
+  const file = await open(path, { readOnly: true })
+  const [found] = await file
+    .all<{ value: string }>("SELECT value FROM meta WHERE name = 'id'")
+    .finally(() => file.close())
+  return found?.value
 }
 
 function archivePath(written: string, given = written): string {

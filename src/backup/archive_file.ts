@@ -9,6 +9,8 @@
  * - An archive belongs to the books whose payments it has; `id` is random. The books name it before
  *   the file has any of their payments: a run with another file is refused.
  * - A payment is stored as the books had it, so that the audit reads both as one.
+ * - At rest the archive is one file without a WAL: backups and audits can read it in a folder that
+ *   they must not write, and a copy of the file is whole.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
@@ -17,6 +19,7 @@ import { digestOfPayment } from '../base/payment_digest.js'
 import { requirePrivateFolder } from '../base/secret_file.js'
 import type { Database } from '../store/database.js'
 import { openDatabase } from '../store/sqlite/database.js'
+import { withoutWal } from '../store/sqlite/database_copy.js'
 import { BackupFault } from './manifest.js'
 
 const FORMAT = '1'
@@ -154,6 +157,7 @@ function archiveIn(file: Database, { id, path, isNew }: OpenedFile): ArchiveFile
     close: async () => {
       await file.close()
       if (isNew && isRefused) rmSync(path)
+      else await withoutWal(path).catch(() => undefined) // others read it: after the next run
     },
   }
 }

@@ -2,7 +2,7 @@
  * Ended payments leave the books for an archive: nothing is lost or counted twice, whatever step a
  * crash ends, and the audit is clean before, during and after.
  */
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { audit } from '../../src/audit/audit.js'
@@ -27,7 +27,7 @@ import { listArchivable } from '../../src/processor/queries/archivable_list.js'
 import { find } from '../../src/processor/queries/find.js'
 import { exportSchemas } from '../../src/store/postgres/copy.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
-import { isOnPostgres, server, shardOf } from '../support/books.js'
+import { isOnPostgres, rawBooks, server, shardOf } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, captured, intentAt } from './intent_lifecycle.js'
@@ -145,6 +145,10 @@ async function oldBooks(world: World): Promise<OldBooks> {
   return { old: [...old, later].sort(), open: waits.id, young: await paid(world) }
 }
 
+/** A byte of the header of a SQLite file. */
+const WRITE_VERSION = 18
+const WITHOUT_WAL = 1
+
 const pools = { requestAll: () => Promise.resolve({ ok: true, value: [] }), missingPools: [] }
 const foundOf = async (world: World, id: string) =>
   viewOf<{ data: readonly object[] }>(await read(world, find(pools as never, world.memory(), id)))
@@ -158,6 +162,7 @@ t.test('old payments move to the archive, and the books stay whole', async (t) =
   t.equal(await brokenIn(world), null)
   t.match(await archived(world, path), { moved: old.length, kept: 1 })
 
+  t.equal(readFileSync(path)[WRITE_VERSION], WITHOUT_WAL, 'it is read where nothing may be written')
   t.equal(await brokenIn(world), null)
   t.same(await world.trialBalance(), balances)
   for (const id of old) {
@@ -213,6 +218,21 @@ t.test('of two first runs with a file each, one is refused before it writes', as
   t.equal(await brokenIn(world), null)
 })
 
+t.test('intents of a partner that has come stay', async (t) => {
+  const world = await createWorld(t)
+  const { old } = await oldBooks(world)
+  const books = await rawBooks(world.folder)
+  await books.run(
+    `INSERT INTO operator_log (at, actor, reason, action, subject)
+      VALUES (?, 'ann', 'size', 'move_partner', 'demo books_2 books_1')`,
+    [world.clock.now()],
+  )
+  await books.close()
+  const intents = old.filter((id) => id.startsWith('pi_'))
+  const moved = { moved: old.length - intents.length, kept: 1 + intents.length }
+  t.match(await archived(world, archivePath(world)), moved, 'their keys are as old as the move')
+})
+
 t.test('a payment that has changed since it was read stays', async (t) => {
   const world = await createWorld(t)
   const { old } = await oldBooks(world)
@@ -224,6 +244,18 @@ t.test('a payment that has changed since it was read stays', async (t) => {
   t.equal(codeOf(await world.run(archivePayments(OPERATOR, archive, many))), 'invalid_request')
   t.match(await foundOf(world, id), [{ id, state: /captured|completed/ }])
 })
+
+async function damagePage(path: string, table: string): Promise<void> {
+  const file = await openDatabase(path)
+  const [page] = await file.all<{ start: number; bytes: number }>(
+    `SELECT (rootpage - 1) * page_size AS start, page_size AS bytes
+      FROM sqlite_schema, pragma_page_size WHERE name = ?`,
+    [table],
+  )
+  await file.close()
+  const { start, bytes } = page!
+  writeFileSync(path, readFileSync(path).fill(0xff, start, start + bytes))
+}
 
 t.test('the audit needs the archive of the books, as it was written', async (t) => {
   const world = await createWorld(t)
@@ -248,4 +280,8 @@ t.test('the audit needs the archive of the books, as it was written', async (t) 
     await file.close()
     t.equal(await brokenIn(world), 'archive_has_what_left', sql)
   }
+  await damagePage(path, 'payouts')
+  t.equal(await brokenIn(world), 'files_are_intact', 'a damaged page')
+  writeFileSync(path, 'no database')
+  t.equal(await brokenIn(world), 'archive_has_what_left', 'another file')
 })

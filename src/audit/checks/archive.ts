@@ -36,7 +36,11 @@ export const archiveHasWhatLeft: Check = {
     if (archive === null) return { rows: 0, broken: null }
     const rows = await books.count('archived_payments')
     if (!archive.isRead) {
-      const found = `no archive ${archive.id} at ${archive.path}`
+      const { id, path, fault } = archive
+      const found =
+        fault === undefined
+          ? `no archive ${id} at ${path}`
+          : `archive ${id} at ${path} cannot be read: ${fault}`
       const expected = `the file with ${rows} payments: name it with --archive`
       return { rows, broken: { entity: '', found, expected } }
     }

@@ -13,7 +13,9 @@ export const filesAreIntact: Check = {
   reads: [],
   run: async (books: Books) => {
     let rows = 0
-    for (const { file, schema } of books.files) {
+    const archive = books.archive?.isRead === true ? [books.archive.path] : []
+    const files = [...books.files, ...archive.map((file) => ({ file, schema: 'archive' }))]
+    for (const { file, schema } of files) {
       const [first] = await books.all<{ integrity_check: string }>(
         `PRAGMA ${schema}.integrity_check(1)`,
       )

@@ -80,7 +80,7 @@ async function copyPages(source: Source, target: string, isStopped: () => boolea
     await new Promise<void>((resolve) => backup.finish(resolve))
     await written.close()
   }
-  await changeCopy(target, WITHOUT_WAL)
+  await withoutWal(target)
 }
 
 function begin(source: Source, target: string): Promise<Backup> {
@@ -105,8 +105,12 @@ async function copySteps(
   }
 }
 
-/** The copy needs no second file beside it; a writer sets its mode again. */
-const WITHOUT_WAL = 'PRAGMA journal_mode = DELETE'
+/**
+ * A file that needs no second one beside it; a writer sets its mode again.
+ * @throws while others have it open
+ */
+export const withoutWal = (file: string): Promise<void> =>
+  changeCopy(file, 'PRAGMA journal_mode = DELETE')
 
 /** Changes a copy, which stays one file. */
 export function changeCopy(file: string, sql: string): Promise<void> {
