@@ -5,6 +5,8 @@
  *   run has left is removed by the next one, which holds the folder's lock.
  * - Only whole backups of the same books are counted and pruned. The newest one with a clean audit
  *   is never pruned.
+ * - Those that are named later than the newest one were made while a clock was ahead: they count as
+ *   the oldest ones.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
@@ -23,6 +25,12 @@ export interface Backup {
   readonly manifest: Manifest
 }
 
+/** The one that was made last. */
+export interface NewestBackup {
+  readonly folder: string
+  readonly booksId: string
+}
+
 export interface BackupFolder {
   readonly path: string
   /** An empty folder to write a backup into. */
@@ -31,7 +39,7 @@ export interface BackupFolder {
   finish(draft: string, at: Instant): Promise<string>
   discard(draft: string): void
   /** Removes all but the newest backups of these books. @returns the removed ones */
-  prune(booksId: string, keep: number): readonly string[]
+  prune(newest: NewestBackup, keep: number): readonly string[]
   release(): Promise<void>
 }
 
@@ -57,10 +65,12 @@ export async function openBackupFolder(given: string): Promise<BackupFolder> {
       return folder
     },
     discard: removeFolder,
-    prune: (booksId, keep) => {
-      const own = backupsIn(path).filter(({ manifest }) => manifest.books.id === booksId)
-      const clean = own.find(({ manifest }) => manifest.audit.clean)
-      const old = own.slice(keep).filter((backup) => backup !== clean)
+    prune: (newest, keep) => {
+      const own = backupsIn(path).filter(({ manifest }) => manifest.books.id === newest.booksId)
+      const isAhead = ({ folder }: Backup): boolean => folder > newest.folder
+      const ordered = [...own.filter((each) => !isAhead(each)), ...own.filter(isAhead)]
+      const clean = ordered.find(({ manifest }) => manifest.audit.clean)
+      const old = ordered.slice(keep).filter((backup) => backup !== clean)
       for (const { folder } of old) removeFolder(folder)
       return old.map(({ folder }) => folder)
     },

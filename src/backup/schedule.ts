@@ -4,8 +4,9 @@
  * - A failed run is reported and the next one follows at its time.
  * - Runs keep to the grid of the first start. A run that takes longer than the interval is followed
  *   by the next point of the grid.
+ * - A pause is a day at most: a timer of Node beyond 24.8 days ends at once.
  */
-import { plus, type Clock, type Instant } from '../base/clock.js'
+import { DAY, plus, type Clock, type Instant } from '../base/clock.js'
 
 export interface ScheduleOptions {
   readonly everyMs: number
@@ -18,7 +19,7 @@ export interface ScheduleOptions {
 }
 
 export async function runEvery(options: ScheduleOptions): Promise<void> {
-  const { everyMs, clock, pauseUntil, isStopped, run, onFailure } = options
+  const { everyMs, clock, isStopped, run, onFailure } = options
   const first = clock.now()
   for (;;) {
     const failure = await run().then(
@@ -29,8 +30,21 @@ export async function runEvery(options: ScheduleOptions): Promise<void> {
     const next = plus(first, (past + 1) * everyMs)
     if (isStopped()) return
     if (failure !== undefined) await onFailure(failure.error, next)
-    await pauseUntil(next)
+    await untilDue(next, options)
     if (isStopped()) return
+  }
+}
+
+/** A clock that was set back leaves more than an interval: the next run begins at once. */
+async function untilDue(
+  next: Instant,
+  { everyMs, clock, pauseUntil, isStopped }: ScheduleOptions,
+): Promise<void> {
+  for (;;) {
+    const now = clock.now()
+    const left = next - now
+    if (isStopped() || left <= 0 || left > everyMs) return
+    await pauseUntil(plus(now, Math.min(left, DAY)))
   }
 }
 

@@ -19,7 +19,7 @@ import { MANIFEST } from '../../src/backup/manifest.js'
 import { requireEmpty, restoreBackup, verifiedManifest } from '../../src/backup/restore.js'
 import { parseInterval, runEvery } from '../../src/backup/schedule.js'
 import { backupAgeSeconds, readRestoredMark, writeLastBackup } from '../../src/base/backup_marks.js'
-import { instant, plus, type Instant } from '../../src/base/clock.js'
+import { DAY, instant, plus, type Instant } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import { readCopiedAt } from '../../src/store/copied_books.js'
 import type { Database } from '../../src/store/database.js'
@@ -232,13 +232,43 @@ t.test('broken books are backed up, and the newest clean backup is never pruned'
   const foreign = join(backups, '2026-01-01T00-00-00.000Z')
   mkdirSync(foreign)
   const into = await openBackupFolder(backups)
-  t.same(into.prune(clean.manifest.books.id, 1), [broken[0]?.folder, first.folder])
+  t.same(into.prune(newestOf(broken[1]!), 1), [broken[0]?.folder, first.folder])
   await into.release()
   t.same(
     backupsIn(backups).map(({ folder }) => folder),
     [broken[1]?.folder, clean.folder],
   )
   t.ok(existsSync(foreign), 'what is no backup stays')
+})
+
+const newestOf = ({ folder, manifest }: MadeBackup) => ({ folder, booksId: manifest.books.id })
+
+t.test('backups made while the clock was ahead replace no later ones', async (t) => {
+  const dataDir = await aDataDir(t)
+  const backups = join(dataDir, '..', 'backups')
+  const first = await backedUp(dataDir, backups)
+  const clock = { now: () => plus(START, 30 * DAY) }
+  const ahead = await backedUp(dataDir, backups, { clock })
+  const newest = await backedUp(dataDir, backups)
+  t.ok(newest.folder < ahead.folder)
+  const into = await openBackupFolder(backups)
+  t.same(into.prune(newestOf(newest), 2), [ahead.folder])
+  t.same(into.prune(newestOf(newest), 1), [first.folder])
+  await into.release()
+})
+
+t.test('books whose archive cannot be read are backed up', async (t) => {
+  const dataDir = await aDataDir(t)
+  const archive = join(dataDir, '..', 'payments.db')
+  writeFileSync(archive, 'no database')
+  const books = await openDatabase(join(dataDir, FILES.processorDatabase))
+  const row = ['a'.repeat(32), archive]
+  await books.run('INSERT INTO archives (id, path, created_at) VALUES (?, ?, 1)', row)
+  await books.close()
+  const { manifest } = await backedUp(dataDir, join(dataDir, '..', 'backups'))
+  t.equal(manifest.audit.clean, false)
+  t.match(manifest.audit.conclusion, /archive_has_what_left/)
+  t.match(manifest.audit.conclusion, /payments\.db cannot be read: .*not a database/)
 })
 
 /** A payout whose context is not JSON. */
@@ -332,6 +362,30 @@ t.test('a schedule keeps to its grid and survives a failed run', async (t) => {
     ...[undefined, undefined, undefined, undefined],
   ])
 })
+
+t.test('a long interval is waited for, unless the clock is set back', async (t) => {
+  let now = START
+  const begun: Instant[] = []
+  await runEvery({
+    everyMs: 30 * DAY,
+    clock: { now: () => now },
+    pauseUntil: (at) => {
+      const isLonger = at - now > TIMER_MAX_MS
+      if (!isLonger) now = begun.length === 3 ? plus(now, -9 * DAY) : at
+      return Promise.resolve()
+    },
+    isStopped: () => begun.length === 5,
+    run: () => Promise.resolve(void begun.push(now)),
+    onFailure: () => Promise.resolve(),
+  })
+  t.same(
+    begun.map((at) => (at - START) / DAY),
+    [0, 30, 60, 51, 60],
+  )
+})
+
+/** A longer timer of Node ends at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1
 
 t.test('the age of the newest backup', async (t) => {
   const file = join(tempFolder(t), FILES.lastBackup)

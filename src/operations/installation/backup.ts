@@ -236,7 +236,8 @@ async function repeat(options: Repeated): Promise<Report> {
       const run = await runOne()
       print(lineOf(run))
       if (run.unrecorded !== undefined) print(`not in the action log: ${run.unrecorded}`)
-      for (const folder of into.prune(run.manifest.books.id, keep)) print(`removed ${folder}`)
+      const newest = { folder: run.folder, booksId: run.manifest.books.id }
+      for (const folder of into.prune(newest, keep)) print(`removed ${folder}`)
       if (isBroken(run)) {
         throw new BackupFault(`${run.folder} has a broken audit: run make audit.`)
       }

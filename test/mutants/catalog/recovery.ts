@@ -131,6 +131,12 @@ export const RECOVERY: readonly Mutant[] = [
       'at < (newestPostingAt ?? 0)',
     ],
   }),
+  ...faultsIn('src/backup/backups.ts', 'backup/backup', {
+    'A backup that was made while the clock was ahead replaces the later ones.': [
+      'folder > newest.folder',
+      "folder === ''",
+    ],
+  }),
   ...faultsIn('src/store/sqlite/database.ts', 'store/sqlite_file', {
     'The WAL of another file is applied to the copy of a backup.': [
       '&& !isInWalMode(file)',
