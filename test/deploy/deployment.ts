@@ -9,7 +9,7 @@ import { SETTINGS_READ_BY, type OwnProgram } from '../../src/supervisor/child_va
 
 export const FOLDER = join(projectRoot(), 'src/deploy')
 /** Read by Node, by uWebSockets.js, and before the settings. */
-const FOREIGN = ['NODE_ENV', 'UWS_HTTP_MAX_HEADERS_SIZE', 'DOT_ENV']
+const FOREIGN = ['NODE_ENV', 'UWS_HTTP_MAX_HEADERS_SIZE', 'DOT_ENV', 'TMPDIR']
 /** They read every setting. */
 const STACK = ['src/supervisor/main.js', 'src/operations/main.js']
 
