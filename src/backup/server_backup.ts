@@ -44,7 +44,8 @@ export interface ServerBackupOptions {
   readonly caFile: string | undefined
   readonly schema: string
   readonly into: BackupFolder
-  readonly tools: ServerTools
+  /** @param version the major version of the server @throws BackupFault */
+  readonly tools: (version: number) => ServerTools
   readonly version: string
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -54,8 +55,9 @@ export interface ServerBackupOptions {
 export async function backUpServer(
   options: ServerBackupOptions,
 ): Promise<{ readonly folder: string; readonly manifest: Manifest }> {
-  const { into, tools, clock, signal } = options
-  const { target, books } = await checkedServer(options)
+  const { into, clock, signal } = options
+  const { target, books, version } = await checkedServer(options)
+  const tools = options.tools(version)
   const begun = clock.now()
   const draft = into.draft(begun)
   try {
@@ -123,22 +125,30 @@ interface ServerRow {
   readonly level: string
   readonly senders: number
   readonly may_replicate: boolean
+  /** Major. */
+  readonly version: number
 }
 
 const SERVER = `SELECT current_setting('wal_level') AS level,
   CAST(current_setting('max_wal_senders') AS integer) AS senders,
-  (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user) AS may_replicate`
+  (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user) AS may_replicate,
+  CAST(current_setting('server_version_num') AS integer) / 10000 AS version`
 
-async function checkedServer({
-  targets,
-  schema,
-}: ServerBackupOptions): Promise<{ target: PostgresTarget; books: BooksState }> {
+interface CheckedServer {
+  readonly target: PostgresTarget
+  readonly books: BooksState
+  /** Major. */
+  readonly version: number
+}
+
+async function checkedServer({ targets, schema }: ServerBackupOptions): Promise<CheckedServer> {
   const connection = await connectToPrimary(targets, schema, 'backup')
   try {
     const [state] = await connection.all<ServerRow>(SERVER)
     const fault = faultOf(state!)
     if (fault !== undefined) throw new BackupFault(fault)
-    return { target: connection.target, books: await stateOf(connection) }
+    const { version } = state!
+    return { target: connection.target, books: await stateOf(connection), version }
   } finally {
     await connection.close()
   }

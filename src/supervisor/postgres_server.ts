@@ -6,6 +6,7 @@
  * - It listens on loopback only, with a password that is generated at the first start.
  * - It refuses to run as root: server_user has the user that it runs as.
  * - As nats-server it stops when the supervisor's pipe closes; SIGINT ends open sessions.
+ * - A cluster is of one major version: of several installed ones its own is used, else the newest.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -44,11 +45,25 @@ export interface PostgresOptions extends ServerFolder {
   readonly settings?: Readonly<Record<string, string>>
 }
 
+export interface WantedPostgres {
+  /** The major version of a cluster that exists. */
+  readonly version?: number | undefined
+  /** Where distributions install versions side by side. */
+  readonly installed?: string
+}
+
 /** @throws StartupError when there is no server of VERSION_MIN or newer */
-export function findPostgres(find: (program: string) => string | undefined): PostgresBinaries {
-  const versions = existsSync(VERSIONED) ? readdirSync(VERSIONED).map(Number) : []
-  const newest = versions.filter((version) => version >= VERSION_MIN).sort((a, b) => b - a)[0]
-  const folder = newest === undefined ? undefined : join(VERSIONED, String(newest), 'bin')
+export function findPostgres(
+  find: (program: string) => string | undefined,
+  { version: wanted, installed = VERSIONED }: WantedPostgres = {},
+): PostgresBinaries {
+  const folderOf = (version: number): string => join(installed, String(version), 'bin')
+  const versions = (existsSync(installed) ? readdirSync(installed).map(Number) : [])
+    .filter((version) => version >= VERSION_MIN)
+    .filter((version) => existsSync(join(folderOf(version), 'postgres'))) // not its clients only
+    .sort((a, b) => b - a)
+  const version = versions.find((each) => each === wanted) ?? versions[0]
+  const folder = version === undefined ? undefined : folderOf(version)
   const initdb = folder === undefined ? find('initdb') : join(folder, 'initdb')
   const postgres = folder === undefined ? find('postgres') : join(folder, 'postgres')
   if (initdb === undefined || postgres === undefined) {
@@ -58,6 +73,15 @@ export function findPostgres(find: (program: string) => string | undefined): Pos
     )
   }
   return { initdb, postgres }
+}
+
+/** The major version of a cluster, or of its copy. Undefined if there is none. */
+export function clusterVersion(folder: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(join(folder, 'PG_VERSION'), 'utf8'), 10)
+  } catch {
+    return undefined
+  }
 }
 
 /** @throws StartupError */

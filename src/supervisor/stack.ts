@@ -21,7 +21,12 @@ import { createIntegrity } from './integrity.js'
 import { manageProcess, type ManagedProcess } from './managed_process.js'
 import { openLogFile } from './log_file.js'
 import { ensurePassword, natsServer, type NatsServer } from './nats_server.js'
-import { findPostgres, postgresServer, type PostgresServer } from './postgres_server.js'
+import {
+  clusterVersion,
+  findPostgres,
+  postgresServer,
+  type PostgresServer,
+} from './postgres_server.js'
 import { openOpsServer } from './ops_server.js'
 import type { PlannedProgram } from './program.js'
 import { baseUrl, docsUrl, grpcAddress, planStack, withMetrics, type Plan } from './programs.js'
@@ -242,9 +247,11 @@ function bundledNats({ environment, data, random }: StackOptions): NatsServer | 
 function bundledPostgres({ environment, data, random }: StackOptions): PostgresServer | undefined {
   const { STORE, STORE_URL } = environment.settings
   if (STORE === 'sqlite' || STORE_URL !== '') return undefined
+  const folder = data.file('postgres')
+  const version = clusterVersion(folder)
   return postgresServer({
-    binaries: findPostgres((program) => environment.find(program)),
-    folder: data.file('postgres'),
+    binaries: findPostgres((program) => environment.find(program), { version }),
+    folder,
     within: data.path,
     password: ensurePassword(data.file('postgres.password'), random),
     environment: environment.forForeign(),

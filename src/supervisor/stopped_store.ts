@@ -10,7 +10,7 @@ import { FILES } from '../base/subjects.js'
 import { openDataFolder, type DataFolder } from './data_folder.js'
 import { readEnvironment } from './environment.js'
 import { freePort } from './ports.js'
-import { findPostgres, postgresServer } from './postgres_server.js'
+import { clusterVersion, findPostgres, postgresServer } from './postgres_server.js'
 import { run } from './program.js'
 import { StartupError } from './startup_error.js'
 
@@ -37,9 +37,11 @@ const PASSWORD = 'postgres.password'
 
 async function startIn(data: DataFolder): Promise<StartedStore> {
   const environment = readEnvironment()
+  const folder = data.file('postgres')
+  const version = clusterVersion(folder)
   const server = postgresServer({
-    binaries: findPostgres((program) => environment.find(program)),
-    folder: data.file('postgres'),
+    binaries: findPostgres((program) => environment.find(program), { version }),
+    folder,
     within: data.path,
     password: readFileSync(data.file(PASSWORD), 'utf8').trim(),
     environment: environment.forForeign(),

@@ -22,7 +22,7 @@ import type { DataFolder } from '../supervisor/data_folder.js'
 import type { StackEnvironment } from '../supervisor/environment.js'
 import { ensurePassword, natsServer } from '../supervisor/nats_server.js'
 import { freePort } from '../supervisor/ports.js'
-import { findPostgres } from '../supervisor/postgres_server.js'
+import { clusterVersion, findPostgres } from '../supervisor/postgres_server.js'
 import type { Program } from '../supervisor/program.js'
 import {
   CONSOLE,
@@ -108,7 +108,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
 
   const folder = folderOf('postgres')
   const postgres = createPostgresPair({
-    binaries: findPostgres(find),
+    binaries: findPostgres(find, { version: clusterVersion(join(folder, POSTGRES_NAMES[0])) }),
     folder,
     within: data.path,
     password: ensurePassword(join(home, 'postgres.password'), random),

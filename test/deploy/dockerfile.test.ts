@@ -31,6 +31,11 @@ t.test('the image has what exists, as a user without rights', async (t) => {
   )
   t.match(dockerfile, `OPS_PORT ?? ${SETTINGS.OPS_PORT.fallback}`, 'the health check')
   t.match(dockerfile, 'node:24-trixie-slim', 'Debian 13 and Node 24')
+  t.match(
+    dockerfile,
+    /install .* postgresql \\$/m,
+    'pg_verifybackup needs pg_waldump of the server',
+  )
   const users = [...dockerfile.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)
   t.equal(users.at(-1), '10001:10001')
   t.equal(

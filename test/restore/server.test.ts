@@ -7,6 +7,7 @@ import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync } fro
 import { join } from 'node:path'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
+import { serverTools } from '../../src/operations/installation/server_tools.js'
 import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { requirePostgres, startPostgres } from '../support/postgres_server.js'
@@ -51,6 +52,13 @@ t.test('a PostgreSQL server is backed up, and its copy verified', async (t) => {
   const restored = await ops(newDir, 'restore', backup)
   t.match(restored, { exitCode: 0, out: /^Verified: a whole PostgreSQL server, at least as of 20/ })
   t.ok(existsSync(join(newDir, FILES.restored)))
+})
+
+t.test('tools of another version are refused before the copy', async (t) => {
+  t.throws(() => serverTools(99), {
+    name: 'BackupFault',
+    message: /is PostgreSQL 99 and the tools/,
+  })
 })
 
 t.test('a server is lost under load and its backup restored', async (t) => {

@@ -10,7 +10,7 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Writable } from 'node:stream'
 import { backupsIn, openBackupFolder, type BackupFolder } from '../../backup/backups.js'
@@ -114,9 +114,9 @@ async function backUp(
       : await backUpServer({
           ...common,
           targets: parseStoreUrl(url),
-          caFile: new URLSearchParams(url.split('?')[1]).get('sslrootcert') ?? undefined,
+          caFile: caFileOf(url),
           schema: settings.SHARD,
-          tools: serverTools(),
+          tools: serverTools,
           signal: stop,
         })
   const snapshotAt = Date.parse(made.manifest.snapshot_at)
@@ -130,6 +130,12 @@ async function backUp(
     isOnDiskOfBooks: url === '' && isOneDisk(made.folder, settings.DATA_DIR),
     unrecorded: await record(basename(made.folder), outcome),
   }
+}
+
+/** The tools run in another folder. */
+function caFileOf(url: string): string | undefined {
+  const file = new URLSearchParams(url.split('?')[1]).get('sslrootcert')
+  return file === null ? undefined : resolve(file)
 }
 
 const isOneDisk = (one: string, other: string): boolean => statSync(one).dev === statSync(other).dev

@@ -16,6 +16,7 @@ import { BASE, verifyBase } from '../../backup/server_backup.js'
 import { dataFile, type Settings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { openDataFolder } from '../../supervisor/data_folder.js'
+import { clusterVersion } from '../../supervisor/postgres_server.js'
 import type { LocalCommand, Report } from '../cli/command.js'
 import { serverTools } from './server_tools.js'
 
@@ -28,7 +29,9 @@ export const restore: LocalCommand = {
       requireEmpty(dataFile(given, ''))
       const manifest = await verifiedManifest(folder)
       if (isOfServer(manifest)) {
-        await verifyBase(join(folder, BASE), serverTools(), new AbortController().signal)
+        const base = join(folder, BASE)
+        const tools = serverTools(clusterVersion(base))
+        await verifyBase(base, tools, new AbortController().signal)
       }
       const data = await openDataFolder(given.DATA_DIR)
       try {
