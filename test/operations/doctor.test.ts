@@ -74,6 +74,31 @@ t.test('files', async (t) => {
   t.match(await found(files, { DATA_DIR, MASTER_KEY_FILE: elsewhere }), [/DATA_DIR=.* is open to/])
 })
 
+t.test('a file that ends one check is a finding, and the others are made', async (t) => {
+  const DATA_DIR = aDataDir(t)
+  const sandbox = join(DATA_DIR, FILES.sandbox)
+  const doctor = async () => {
+    const { exitCode, out, err } = await operatorCli(
+      DATA_DIR,
+      '',
+      AGAINST_SQLITE,
+    )('doctor', '--json')
+    t.same({ exitCode, err }, { exitCode: 1, err: '' })
+    const { findings = [], checked } = JSON.parse(out) as Record<string, readonly object[]>
+    t.match(checked, ['settings', 'processors', 'stack', 'files', 'disk'])
+    return findings
+  }
+  writeFileSync(sandbox, '{"grpc_addr', { mode: 0o600 })
+  const torn = (await doctor()).filter((each) => /JSON/.test(JSON.stringify(each)))
+  t.match(torn, [
+    { area: 'processors', finding: /^a processor was not seen: / },
+    { area: 'stack', why: 'the rest of this area is not checked' },
+  ])
+  chmodSync(sandbox, 0o644)
+  const open = (await doctor()).filter((each) => JSON.stringify(each).includes('to others'))
+  t.match(open, [{ area: 'processors' }, { area: 'stack' }, { area: 'files' }])
+})
+
 t.test('private keys and headers', async (t) => {
   const folder = tempFolder(t)
   const [key, headers] = [join(folder, 'key.pem'), join(folder, 'headers')]

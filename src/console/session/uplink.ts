@@ -4,7 +4,7 @@
  * - The operator's token or certificate goes with each call; who may do what is decided by the
  *   processor.
  * - The shards are found again when they were last found SHARDS_FRESH_MS ago, so a page follows a
- *   shard to its next owner.
+ *   shard to its next owner. A page that has begun keeps its clients until its calls have ended.
  */
 import type { CallerIdentity__Output as Identity } from '../../../protos/types/causeway/operator/v1/CallerIdentity.js'
 import type { ShardsDefinition } from '../../../protos/types/causeway/operator/v1/Shards.js'
@@ -34,6 +34,8 @@ import { findShards } from '../../operations/calls/shards.js'
 const CALL_WITHIN_MS = 4 * SECOND
 const FIND_WITHIN_MS = SECOND
 const SHARDS_FRESH_MS = 2 * SECOND
+/** Longer than the calls of a page or a change, one after the other. */
+const REPLACED_KEPT_MS = 60 * SECOND
 
 export interface Clients extends OperatorClients {
   readonly access: OperatorAccess
@@ -68,17 +70,27 @@ export function openUplink(
     ...{ address, token: () => token, ...shown, tls, timeoutMs: CALL_WITHIN_MS },
   }
   let current: { readonly clients: Clients; readonly map: string; foundAt: number } | undefined
+  const replaced = new Map<Clients, NodeJS.Timeout>()
+
+  const closeReplaced = (clients: Clients): void => {
+    clearTimeout(replaced.get(clients))
+    replaced.delete(clients)
+    closeOperatorClients(clients)
+  }
+  const closeLater = (clients: Clients): void => {
+    const closing = setTimeout(() => closeReplaced(clients), REPLACED_KEPT_MS)
+    replaced.set(clients, closing.unref())
+  }
 
   const connect = (map: string, to: OperatorAccess): Clients => {
     if (current?.map === map) current.foundAt = clock.now()
     else {
-      const replaced = current
+      if (current !== undefined) closeLater(current.clients)
       current = {
         clients: { ...connectOperatorClients(to, clock), access: to },
         map,
         foundAt: clock.now(),
       }
-      if (replaced !== undefined) closeOperatorClients(replaced.clients)
     }
     return current.clients
   }
@@ -96,6 +108,7 @@ export function openUplink(
     close: () => {
       if (current !== undefined) closeOperatorClients(current.clients)
       current = undefined
+      for (const clients of [...replaced.keys()]) closeReplaced(clients)
     },
   }
 }

@@ -2,7 +2,8 @@
  * `doctor`: the checklist of a production machine: what `production check` finds, and the machine
  * itself: the running stack, files, certificates, disk, clock, backups, the PostgreSQL server.
  *
- * - An area that cannot be checked here is named. It is no finding.
+ * - An area that cannot be checked here is named. It is no finding. A fault that ends the check of
+ *   an area is one.
  * - It changes nothing.
  */
 import { systemClock } from '../../base/clock.js'
@@ -13,7 +14,8 @@ import {
   linesOf,
   type Finding,
 } from './production_check.js'
-import { checked, type Area, type Seen } from './area.js'
+import type { Settings } from '../../base/settings.js'
+import { checked, messageOf, type Area, type Seen } from './area.js'
 import { certificates } from './certificates.js'
 import { files } from './files.js'
 import { backups, clockOfMachine, disk } from './machine.js'
@@ -38,7 +40,7 @@ export const doctor: LocalCommand = {
   runLocally: async (paint, settings) => {
     const given = settings()
     const seen: (readonly [string, Seen])[] = []
-    for (const area of AREAS) seen.push([area.name, await area.look(given, systemClock)])
+    for (const area of AREAS) seen.push([area.name, await lookAt(area, given)])
     const found = seen.flatMap(([area, each]) => findingsIn(area, each))
     const unknown = seen.flatMap(([area, each]) =>
       each.kind === 'unknown' ? [{ area, reason: each.reason }] : [],
@@ -54,6 +56,20 @@ export const doctor: LocalCommand = {
       exitCode: found.length === 0 ? 0 : 1,
     }
   },
+}
+
+async function lookAt(area: Area, settings: Settings): Promise<Seen> {
+  try {
+    return await area.look(settings, systemClock)
+  } catch (error) {
+    return checked([
+      {
+        finding: messageOf(error).replace(/\.$/, ''),
+        why: 'the rest of this area is not checked',
+        remedy: 'repair it, and check again',
+      },
+    ])
+  }
 }
 
 type AreaFinding = Finding & { readonly area: string }

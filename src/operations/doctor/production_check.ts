@@ -201,7 +201,11 @@ function findingsOfConfigured({ CALLERS, GRPC_HOST }: Settings): readonly Findin
   ]
 }
 
-export async function findingsOfProcessors(settings: Settings): Promise<readonly Finding[]> {
+/** A file that prevents the calls, such as a certificate, is a finding. */
+export const findingsOfProcessors = (settings: Settings): Promise<readonly Finding[]> =>
+  findingsOfReached(settings).catch((error: unknown) => [notSeen(messageOf(error))])
+
+async function findingsOfReached(settings: Settings): Promise<readonly Finding[]> {
   const sandbox = findSandbox(settings)
   if (sandbox === undefined && settings.OPERATOR_TOKEN_FILE === '') {
     return [notSeen(`no stack has run with DATA_DIR=${settings.DATA_DIR}`)]
@@ -216,6 +220,9 @@ export async function findingsOfProcessors(settings: Settings): Promise<readonly
   // Shards have the same rates and default routes.
   return [...new Map(all.flat().map((each) => [each.finding, each])).values()]
 }
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
 
 const notSeen = (reason: string): Finding => ({
   finding: `a processor was not seen: ${reason}`,
@@ -246,7 +253,7 @@ async function findingsOfProcessor(
       ...findingsOfPartners(listed.data),
     ]
   } catch (error) {
-    return [notSeen(error instanceof Error ? error.message : String(error))]
+    return [notSeen(messageOf(error))]
   } finally {
     callers.close()
     operator.close()

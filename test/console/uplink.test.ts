@@ -1,0 +1,44 @@
+/** The calls of an operator while the owners of shards change. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { plus, SECOND, systemClock } from '../../src/base/clock.js'
+import { openUplink } from '../../src/console/session/uplink.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
+import { withEveryRole } from '../support/callers.js'
+import { serveShard, type ServedShard } from '../support/served_shard.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { createWorld } from '../support/world.js'
+
+const TOKEN = 'op_of_these_tests_only_0123456789'
+const SHARDS = ['books_1', 'books_2']
+
+t.test('a page that has begun makes its calls when the shards have changed', async (t) => {
+  const folder = tempFolder(t)
+  const serve = async (shard: string): Promise<ServedShard> => {
+    mkdirSync(join(folder, shard))
+    const home = { testdir: () => join(folder, shard), teardown: t.teardown.bind(t) }
+    const callers = withEveryRole(TOKEN, 'ann')
+    return serveShard(t, { world: await createWorld(home), shard, shards: SHARDS, callers })
+  }
+  const [first, second] = [await serve('books_1'), await serve('books_2')]
+  let passed = 0
+  const PROCESSORS = [first.address, second.address]
+  const uplink = openUplink(
+    { token: TOKEN },
+    {
+      settings: { PROCESSOR_ADDRESS: '', PROCESSORS },
+      ...{ tls: CLEARTEXT, clock: { now: () => plus(systemClock.now(), passed) } },
+    },
+  )
+  const page = await uplink.clients()
+  t.same([...(page.access.shards?.reached.keys() ?? [])], SHARDS)
+  await second.close()
+  passed = 2 * SECOND
+  const next = await uplink.clients()
+  t.same(next.access.shards?.missing, ['books_2'])
+  t.match(await page.callers.call('Identify', {}), { name: 'ann' }, 'of the former shards')
+  t.match(await next.callers.call('Identify', {}), { name: 'ann' })
+  uplink.close()
+  for (const clients of [page, next]) await t.rejects(clients.callers.call('Identify', {}))
+})
