@@ -40,6 +40,7 @@ import {
   type ProbePauses,
 } from './endpoint/endpoint_health.js'
 import {
+  clearDueOnDisk,
   dueOnDisk,
   ENDPOINT_QUEUE_MAX,
   mayLoad,
@@ -309,12 +310,14 @@ export function createPool(options: PoolOptions): WebhookPool {
   const abandonAll = async (queue: EndpointQueue): Promise<void> => {
     if (queue.loading) return
     queue.loading = true
-    queue.dueOnDisk = null
     for (;;) {
+      clearDueOnDisk(queue)
       queue.releasedDuringLoad.clear()
       const rows = await store.due(queue.endpointId, EVER, ABANDON_PAGE, queue.held)
       const left = rows.filter((row) => isOnDiskOnly(queue, row))
-      if (left.length === 0 || closed) break
+      // One that came to the disk during the read has set `dueOnDisk`.
+      if (closed || (left.length === 0 && queue.dueOnDisk === null)) break
+      if (left.length === 0) continue
       await store.commit({ deliveries: left.map((row) => abandonDelivery(row, clock.now())) })
       options.deadLetters?.abandoned(queue.endpointId, left.length)
       options.settled()

@@ -36,7 +36,7 @@ function aProcessor() {
 function died(event: EventRow, endpoint: { id: EndpointId }, at: number) {
   const delivery = aDelivery(event, endpoint)
   const context = { ...delivery.context, dueAt: null, endedAt: instant(at), reason: 'http_400' }
-  const attempt = { number: 1, at: instant(at - 5), status: 400, reason: 'http_400' }
+  const attempt = { number: 1, at: instant(at), status: 400, reason: 'http_400' }
   return {
     deliveries: [{ ...delivery, state: 'dead' as const, context }],
     attempts: [{ ...attempt, deliveryId: delivery.id, latencyMs: 5, reply: '' }],

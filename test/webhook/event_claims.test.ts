@@ -132,3 +132,15 @@ t.test('a question that waited too long for its turn is not asked', async (t) =>
   t.same(answers, [NONE, undefined, undefined])
   t.equal(questions, EVENTS.length, 'those of the first: the bus delivers the others again')
 })
+
+t.test('a pool that is asked about its own question leaves nothing to itself', async (t) => {
+  const { ask, beforeAnswer, pool, stored } = aGroup()
+  let own: readonly EventId[] | undefined
+  beforeAnswer(async () => {
+    own = await pool(1).answer(1, [ONE, TWO])
+  })
+  t.same(await ask(1), NONE)
+  t.same(own, [], 'else it would acknowledge what no pool has stored')
+  t.notOk(pool(1).isYielded(ONE))
+  t.same([...(stored[0] ?? [])], [ONE, TWO])
+})

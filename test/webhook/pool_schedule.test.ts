@@ -1,7 +1,7 @@
 /** The order and the rate of deliveries, with a manual clock and scripted receivers. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
+import { DAY, instant, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -465,4 +465,36 @@ t.test('a stop waits for a read of the store in progress', async (t) => {
   t.notOk(isStopped)
   answer()
   await stopped
+})
+
+t.test('a delivery that is stored while a deleted endpoint is read ends too', async (t) => {
+  const { store, options, clock } = await aPool(t, () => 'delivered')
+  let reads = 0
+  let answer: () => void = () => undefined
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  const slowStore: PoolOptions['store'] = {
+    ...store,
+    due: async (...given) => {
+      const rows = await store.due(...given)
+      reads += 1
+      await answered
+      return rows
+    },
+  }
+  const pool = createPool({ ...options, store: slowStore })
+  await pool.start()
+  const endpoint = anEndpoint()
+  pool.applyEndpoint(endpoint)
+  pool.applyEndpoint({ ...endpoint, status: 'deleted' })
+  await eventually('a read', () => reads === 1)
+  const event = anEventRow({ receivedAt: clock.now() })
+  const delivery = aDelivery(event, endpoint)
+  const stored = store.commit({ events: [event], deliveries: [delivery] })
+  pool.deliver([delivery], stored)
+  await stored
+  answer()
+  const ever = instant(Number.MAX_SAFE_INTEGER)
+  const hasEnded = async () => (await store.due(endpoint.id, ever, 1)).length === 0
+  await eventually('it has ended', hasEnded)
+  await pool.stop()
 })

@@ -6,7 +6,7 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { signingKey } from '../../src/auth/signature.js'
-import { instant, systemClock } from '../../src/base/clock.js'
+import { HOUR, instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
 import {
   createSender,
@@ -14,7 +14,7 @@ import {
   type Sender,
 } from '../../actors/webhook/sending/sender.js'
 import { systemNames, type Resolve } from '../../actors/webhook/sending/target_guard.js'
-import { anEndpoint, SECRET } from './builders.js'
+import { anEndpoint, heldClock, SECRET } from './builders.js'
 
 interface Received {
   readonly method: string
@@ -58,6 +58,7 @@ function aSender(
     allowPrivate?: boolean
     resolve?: Resolve
     brand?: string
+    clock?: Clock
   } = {},
 ): Sender {
   const { allowPrivate = true, resolve = systemNames, brand = 'Service', ...rest } = changes
@@ -128,6 +129,16 @@ t.test('every attempt has its own timestamp, nonce and signature over the same b
   t.ok(seen.every(({ signed }) => signed))
   t.equal(new Set(seen.map(({ nonce }) => nonce)).size, 3)
   t.equal(new Set(received.map(({ body }) => body.toString('hex'))).size, 1)
+})
+
+t.test('a clock that is set back during an attempt makes no negative latency', async (t) => {
+  const clock = heldClock()
+  const { url } = await aReceiver(t, (response) => {
+    clock.advance(-HOUR)
+    response.end()
+  })
+  const outcome = await aSender(t, { clock }).send(aWebhookRequest(url))
+  t.match(outcome, { kind: 'delivered', latencyMs: 0 })
 })
 
 t.test('the brand names the headers', async (t) => {

@@ -139,6 +139,11 @@ export function dueOnDisk(queue: EndpointQueue, at: Instant | null): void {
   if (at !== null && (queue.dueOnDisk === null || at < queue.dueOnDisk)) queue.dueOnDisk = at
 }
 
+/** Before a read of the disk: what is recorded from now on may not be in it. */
+export function clearDueOnDisk(queue: EndpointQueue): void {
+  queue.dueOnDisk = null
+}
+
 /** Drops the waiting deliveries from memory; they are also on disk. @returns their number */
 export function unload(queue: EndpointQueue): number {
   const count = queue.waiting.length

@@ -12,6 +12,8 @@
  * - A pool that has answered so ignores the first copy of the event when it arrives later: the
  *   asking pool has a copy that it acknowledges only once some pool has stored the event.
  * - Of two pools that ask at the same time the one with the lower number takes the event.
+ * - A processor that does not know the number of a stream yet asks the pool about its own question.
+ *   A pool holds nothing against itself.
  */
 import { status } from '@grpc/grpc-js'
 import type { ClaimedEvents__Output as ClaimedEvents } from '../../../protos/types/causeway/internal/v1/ClaimedEvents.js'
@@ -153,6 +155,7 @@ export function createEventClaims(options: EventClaimsOptions): EventClaims {
   }
 
   const answer: EventClaims['answer'] = async (other, ids) => {
+    if (other === pool) return []
     const mayYield = other < pool
     const own = new Set(mayYield ? [] : ids.filter(isAsked))
     const here = await store.dedupWindow(ids)

@@ -137,7 +137,8 @@ export function createSender(options: SenderOptions): Sender {
       const began = clock.now()
       const { handler, abort } = readAnswer((answer) => {
         clearTimeout(timer)
-        resolve(outcomeOf(answer, clock.now() - began))
+        // The clock may be set back meanwhile.
+        resolve(outcomeOf(answer, Math.max(0, clock.now() - began)))
       })
       const timer = setTimeout(() => abort('timeout'), attemptWithinMs)
       pool.dispatch({ method: 'POST', path, headers, body }, handler)

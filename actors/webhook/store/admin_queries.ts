@@ -213,7 +213,7 @@ function countsIn(reader: Reader) {
            max(about) AS "newestEventId"
          FROM (
            SELECT d.endpoint_id,
-             (SELECT max(at + latency_ms) FROM attempts WHERE delivery_id = d.id) AS died_at,
+             (SELECT max(at) FROM attempts WHERE delivery_id = d.id) AS died_at,
              CASE WHEN e.type LIKE '${ENDPOINT_EVENTS}%' THEN NULL ELSE e.id END AS about
            FROM deliveries AS d ${indexedBy('deliveries_dead')}
              JOIN events AS e ON e.id = d.event_id

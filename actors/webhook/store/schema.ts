@@ -40,6 +40,7 @@ export interface DeliveryRow {
 export interface AttemptRow {
   readonly deliveryId: DeliveryId
   readonly number: number
+  /** When it ended. */
   readonly at: Instant
   readonly status: number | null
   readonly reason: string

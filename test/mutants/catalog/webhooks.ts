@@ -55,6 +55,12 @@ export const WEBHOOKS: readonly Mutant[] = [
       'committed.slice()',
     ],
   }),
+  ...faultsIn('actors/webhook/store/admin_queries.ts', 'webhook/dead_delivery_reporter', {
+    'A delivery died later than its last attempt ended.': [
+      '(SELECT max(at) FROM attempts',
+      '(SELECT max(at + latency_ms) FROM attempts',
+    ],
+  }),
   ...faultsIn('src/audit/checks/deliveries.ts', 'audit/audit', {
     'The audit accepts that a settled event is in no pool.': [
       'w.enabled_events_since < e.created_at',
@@ -62,6 +68,10 @@ export const WEBHOOKS: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('actors/webhook/sending/sender.ts', 'webhook/sender', {
+    'A clock that is set back makes a negative latency.': [
+      'Math.max(0, clock.now() - began)',
+      'clock.now() - began',
+    ],
     'A 5xx is final.': ['status === null || status >= 500', 'status === null'],
     'A redirect counts as delivered.': ['if (status < 300)', 'if (status < 400)'],
     'An interim response decides.': [
@@ -223,6 +233,10 @@ export const WEBHOOKS: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('actors/webhook/intake/event_claims.ts', 'webhook/event_claims', {
+    'A pool that is asked about its own question leaves the events to itself.': [
+      'if (other === pool) return []',
+      '',
+    ],
     'A question is asked although its time is over.': [
       '(clock.now() >= until ? undefined : askOnce(events))',
       'askOnce(events)',
@@ -235,6 +249,10 @@ export const WEBHOOKS: readonly Mutant[] = [
     'A failure that arrives after the endpoint was disabled counts.': [
       'queue.running && queue.endpoint?.url',
       'queue.endpoint?.url',
+    ],
+    'A delivery that comes while those of a deleted endpoint are read stays open.': [
+      'left.length === 0 && queue.dueOnDisk === null',
+      'left.length === 0',
     ],
     'A failure of the former URL counts.': [' && queue.endpoint?.url === url', ' && url !== ""'],
   }),
