@@ -34,10 +34,22 @@ export function parseBusUrl(url: string): BusAddress | undefined {
   if (found === null) return undefined
   const [, protocol = '', credentials = '', hostList = ''] = found
   const hosts = hostList.split(',').map(hostOf)
-  const [user, password] = credentials.split(':').map(decodeURIComponent)
+  // A password may have colons.
+  const [, name = '', secret] = /^([^:]*)(?::(.*))?$/.exec(credentials) ?? []
+  const [user, password] = [decoded(name), secret === undefined ? undefined : decoded(secret)]
+  if (user === undefined || (secret !== undefined && password === undefined)) return undefined
   if (!hosts.every((host) => host !== undefined)) return undefined
   const secured = protocol === 'tls:'
   return { protocol: secured ? 'tls:' : 'nats:', hosts, user: user || undefined, password }
+}
+
+/** Undefined: a `%` in it begins no escape. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 function hostOf(text: string): { hostname: string; port: number } | undefined {

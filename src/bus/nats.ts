@@ -106,6 +106,8 @@ export function connectBus(options: BusOptions): Bus {
   let up = false
   let closing = false
   let streamCreated: string | undefined
+  /** Counts how often the bus came up: acknowledgements are of one of these times. */
+  let timesUp = 0
   let preparing: Promise<void> | undefined
   const faults = createFaultLog(log)
   const refusals = createRefusalLog(log, clock)
@@ -150,6 +152,7 @@ export function connectBus(options: BusOptions): Bus {
       if (created === undefined) return
       const emptied = streamCreated !== undefined && created !== streamCreated
       streamCreated = created
+      timesUp += 1
       up = true
       faults.ended()
       log.info({ emptied }, 'bus up')
@@ -201,7 +204,10 @@ export function connectBus(options: BusOptions): Bus {
 
   const onPulled = (link: NatsConnection, message: Msg): void => {
     if (message.reply !== undefined && message.reply !== '') {
-      return consumer.deliver(readable(message, () => up && !link.isClosed()))
+      const arrived = timesUp
+      return consumer.deliver(
+        readable(message, () => up && arrived === timesUp && !link.isClosed()),
+      )
     }
     const code = message.headers?.code
     const failed = code === NO_RESPONDERS || code === CONFLICT

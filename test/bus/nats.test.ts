@@ -304,6 +304,27 @@ t.test('an unacknowledged message is redelivered', async (t) => {
   t.same([...seen].sort(), [events[1]!.id, events[2]!.id].sort())
 })
 
+t.test('a message of a lost stream acknowledges none of the next one', async (t) => {
+  const { server, bus } = await aRunningBus(t)
+  const [lost, next] = someEvents(2)
+  await bus.publisher.publish(lost!, lost!.id)
+  const [former] = await bus.consumer.next()
+  await server.kill()
+  server.wipe()
+  await eventually('bus down', () => bus.status() === 'down')
+  await server.start()
+  await isUp(bus)
+  await bus.publisher.publish(next!, next!.id)
+  const [first] = await bus.consumer.next()
+  t.equal(eventsOf(first!)[0]?.id, next!.id)
+  former!.ack()
+  const again: BusMessage[] = []
+  void bus.consumer.next().then((messages) => again.push(...messages))
+  await eventually('the next one is delivered again', () => again.length > 0)
+  t.equal(eventsOf(again[0]!)[0]?.id, next!.id)
+  again[0]!.ack()
+})
+
 t.test('without a server a publish fails and does not hang', async (t) => {
   const server = await aServer(t)
   const bus = aBus(t, server, true)

@@ -47,6 +47,10 @@ export const WEBHOOKS: readonly Mutant[] = [
       'if (!config.subjects.some(takesEvents))',
       'if (config.subjects.length === 0)',
     ],
+    'A message of a lost stream acknowledges one of the next stream.': [
+      'up && arrived === timesUp && !link.isClosed()',
+      'up && !link.isClosed()',
+    ],
   }),
   ...faultsIn('src/processor/background/relay.ts', 'bus/relay', {
     'Settled events are no marks on the bus.': ['marks.committed(committed.at(-1))', ''],
@@ -54,6 +58,9 @@ export const WEBHOOKS: readonly Mutant[] = [
       'committed.filter(({ isSettled }) => isSettled !== true)',
       'committed.slice()',
     ],
+  }),
+  ...faultsIn('src/bus/bus_server.ts', 'bus/bus_server', {
+    'A password of the bus ends at its first colon.': ['(?::(.*))?$', '(?::([^:]*).*)?$'],
   }),
   ...faultsIn('actors/webhook/store/admin_queries.ts', 'webhook/dead_delivery_reporter', {
     'A delivery died later than its last attempt ended.': [
