@@ -137,7 +137,9 @@ function shown({ id }: PageContext, { states, status, record, found, facts: all 
       html`${found === undefined ? NOTHING : incomplete(missingIn(found))}
       ${
         found === undefined || found.deliveries_unknown
-          ? html`<p class="notice warn">Deliveries are missing: a webhook pool did not answer.</p>`
+          ? html`<p class="notice warn">
+              Deliveries are missing: a webhook pool did not answer, or they are too many.
+            </p>`
           : NOTHING
       }
       ${timeline(record.timeline, entity)}`,

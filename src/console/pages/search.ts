@@ -60,7 +60,9 @@ const HELP =
 
 function results(text: string, found: FoundList, now: Parameters<typeof time>[1]): Html {
   const unknown = found.deliveries_unknown
-    ? html`<p class="notice warn">Deliveries are missing: a webhook pool did not answer.</p>`
+    ? html`<p class="notice warn">
+        Deliveries are missing: a webhook pool did not answer, or they are too many.
+      </p>`
     : NOTHING
   const isNothing = found.data.length === 0 && found.actions.length === 0
   return html`

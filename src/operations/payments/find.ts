@@ -59,7 +59,8 @@ function foundLines(found: FoundList): string[] {
 function unknownLines(found: FoundList): readonly string[] {
   if (!found.deliveries_unknown) return []
   const missing = missingLines(found)
-  return missing.length > 0 ? missing : ['A webhook pool did not answer: deliveries are missing.']
+  if (missing.length > 0) return missing
+  return ['Deliveries are missing: a webhook pool did not answer, or they are too many.']
 }
 
 function entityLines(entity: FoundEntity): string[] {

@@ -32,6 +32,8 @@ const TEXT_MAX = 256
 const FOUND_MAX = 20
 /** The last ones of a delivery, each with REPLY_MAX characters of its answer. */
 const ATTEMPTS_MAX = 12
+/** Requests to the pools for the deliveries of what is found. */
+const POOL_REQUESTS_MAX = 40
 const REPLY_MAX = 200
 
 type FoundBy =
@@ -77,9 +79,9 @@ export function find(pools: WebhookPools, memory: Memory, text: string): Query {
       const described = await describeAll(ctx, memory, hits)
       const deliveries = await deliveriesOf(pools, described)
       return answer({
-        data: described.map((entity) => viewOf(entity, deliveries ?? [])),
+        data: described.map((entity) => viewOf(entity, deliveries.records)),
         actions: actions.map(withTime),
-        deliveries_unknown: deliveries === null || pools.missingPools.length > 0,
+        deliveries_unknown: !deliveries.isWhole || pools.missingPools.length > 0,
         missing_pools: pools.missingPools,
       })
     },
@@ -333,16 +335,45 @@ async function ofFxQuote(search: Search, id: string): Promise<Described | null> 
   return { ...BARE, id, kind: kindOf(id), tenant, state, at: instantOf(id), requestId }
 }
 
-/** Null when a pool did not answer. */
+interface FoundDeliveries {
+  readonly records: readonly DeliveryRecord[]
+  /** False: a pool did not answer, or there are too many. */
+  readonly isWhole: boolean
+}
+
+/** What does not fit into one answer of a pool is asked for again, for half of the events each. */
 async function deliveriesOf(
   pools: WebhookPools,
   entities: readonly Entity[],
-): Promise<readonly DeliveryRecord[] | null> {
+): Promise<FoundDeliveries> {
   const ids = entities.flatMap(({ events }) => events.map(({ id }) => id))
-  if (ids.length === 0) return []
-  const request = { event_ids: ids.slice(0, LIST_LIMIT_MAX), limit: LIST_LIMIT_MAX }
-  const found = await pools.requestAll('deliveries', request)
-  return found.ok ? mergePages(found.value, LIST_LIMIT_MAX).deliveries : null
+  const pending = pagesOf(ids)
+  const records: DeliveryRecord[] = []
+  let isWhole = true
+  for (let requests = 0; pending.length > 0; requests++) {
+    const event_ids = pending.shift()!
+    const page = { event_ids: [...event_ids], limit: LIST_LIMIT_MAX }
+    if (requests === POOL_REQUESTS_MAX) return { records, isWhole: false }
+    const found = await pools.requestAll('deliveries', page)
+    if (!found.ok) return { records, isWhole: false }
+    const isCut = found.value.some(({ more }) => more)
+    const middle = Math.ceil(event_ids.length / 2)
+    if (isCut && event_ids.length > 1) {
+      pending.unshift(event_ids.slice(0, middle), event_ids.slice(middle))
+      continue
+    }
+    if (isCut) isWhole = false
+    records.push(...mergePages(found.value, Number.POSITIVE_INFINITY).deliveries)
+  }
+  return { records, isWhole }
+}
+
+function pagesOf(ids: readonly string[]): (readonly string[])[] {
+  const pages: (readonly string[])[] = []
+  for (let from = 0; from < ids.length; from += LIST_LIMIT_MAX) {
+    pages.push(ids.slice(from, from + LIST_LIMIT_MAX))
+  }
+  return pages
 }
 
 function viewOf(entity: Entity, deliveries: readonly DeliveryRecord[]): object {

@@ -68,6 +68,12 @@ export const WEBHOOKS: readonly Mutant[] = [
       '(SELECT max(at + latency_ms) FROM attempts',
     ],
   }),
+  ...faultsIn('src/processor/queries/find.ts', 'processor/find_deliveries', {
+    'What does not fit into an answer of a pool is not shown.': [
+      'if (isCut && event_ids.length > 1) {',
+      'if (isCut && event_ids.length > 1_000) {',
+    ],
+  }),
   ...faultsIn('src/audit/checks/deliveries.ts', 'audit/audit', {
     'The audit accepts that a settled event is in no pool.': [
       'w.enabled_events_since < e.created_at',
