@@ -55,7 +55,7 @@ export const DELIVERY_ANSWERS: Readonly<Record<string, Schema>> = {
     ...delivery,
     next_attempt_at: orNull(ref('Timestamp'), '`null` when no attempt is planned.'),
     ended_at: orNull(ref('Timestamp'), 'When it was delivered or given up.'),
-    reason: { type: ['string', 'null'], description: 'Why it is `waiting` or `dead`.' },
+    reason: { type: ['string', 'null'], description: 'Why it is `dead`; else `null`.' },
     request_id: {
       type: ['string', 'null'],
       description: 'The request that caused the event; `null` when none did.',

@@ -738,7 +738,7 @@ interface components {
       readonly next_attempt_at: components['schemas']['Timestamp'] | null
       /** @description When it was delivered or given up. */
       readonly ended_at: components['schemas']['Timestamp'] | null
-      /** @description Why it is `waiting` or `dead`. */
+      /** @description Why it is `dead`; else `null`. */
       readonly reason: string | null
       /** @description The request that caused the event; `null` when none did. */
       readonly request_id: string | null
