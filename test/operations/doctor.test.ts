@@ -175,8 +175,20 @@ t.test('certificates', async (t) => {
   ])
   writeFileSync(member, '{}')
   t.match(await found(certificates, { ISO20022_FILE: member }, now), [/^ISO20022_FILE: /])
+  const rails = join(folder, 'rails.json')
+  const railsWith = (tls: object): void =>
+    writeFileSync(rails, JSON.stringify({ rails: [{ name: 'bank_a' }, { name: 'us', tls }] }))
+  railsWith(tls('soon'))
+  t.match(await found(certificates, { RAILS_FILE: rails }, now), [
+    /^RAILS_FILE us tls.cert_file: the certificate of CN=processor ends in 20 days/,
+  ])
+  railsWith(tls('far'))
+  t.same(await found(certificates, { RAILS_FILE: rails }, now), [])
   const url = `postgres://a@b/c?sslrootcert=${join(folder, 'none.pem')}`
-  t.match(await found(certificates, { STORE_URL: url }, now), [/^sslrootcert of STORE_URL: ENOENT/])
+  t.match(await found(certificates, { STORE_URL: url, WEBHOOK_STORE_URL: url }, now), [
+    /^sslrootcert of STORE_URL: ENOENT/,
+    /^sslrootcert of WEBHOOK_STORE_URL: ENOENT/,
+  ])
   writeFileSync(settings.GRPC_TLS_CERT_FILE, 'no PEM')
   t.match(await found(certificates, settings, now), [
     /^GRPC_TLS_CERT_FILE: \S+ has no certificate$/,

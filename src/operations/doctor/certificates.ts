@@ -30,7 +30,12 @@ const PAIRS: readonly SettingPair[] = [
 export const certificates: Area = {
   name: 'certificates',
   look: (settings, clock) => {
-    const used = [...pairsIn(settings), ...pairsOfNetwork(settings), ...rootOfStore(settings)]
+    const used = [
+      ...pairsIn(settings),
+      ...pairsOfNetwork(settings),
+      ...pairsOfRails(settings),
+      ...rootsOfStores(settings),
+    ]
     if (used.length === 0) return Promise.resolve(UNUSED)
     return Promise.resolve(checked(used.flatMap((pair) => findingsOf(pair, clock))))
   },
@@ -55,30 +60,50 @@ const pairsIn = (settings: Settings): readonly Pair[] =>
 function pairsOfNetwork({ ISO20022_FILE: file }: Settings): readonly Pair[] {
   if (file === '') return []
   try {
-    const { tls } = JSON.parse(readFileSync(file, 'utf8')) as MembershipFile
-    const at = (path: string): string => resolve(dirname(file), path)
-    const name = (member: string): string => `ISO20022_FILE tls.${member}`
-    return [
-      { name: name('cert_file'), file: at(tls.cert_file), keyFile: at(tls.key_file) },
-      { name: name('ca_file'), file: at(tls.ca_file), keyFile: '' },
-    ]
+    const { tls } = JSON.parse(readFileSync(file, 'utf8')) as { readonly tls: TlsMembers }
+    return pairsOf('ISO20022_FILE', file, tls)
   } catch {
     return [{ name: 'ISO20022_FILE', file, keyFile: '' }]
   }
 }
 
-interface MembershipFile {
-  readonly tls: {
-    readonly cert_file: string
-    readonly key_file: string
-    readonly ca_file: string
+/** The certificates that rails are called with. The processor reports a file that is wrong. */
+function pairsOfRails({ RAILS_FILE: file }: Settings): readonly Pair[] {
+  if (file === '') return []
+  try {
+    const { rails } = JSON.parse(readFileSync(file, 'utf8')) as RailsFile
+    return rails.flatMap(({ name, tls }) =>
+      tls === undefined ? [] : pairsOf(`RAILS_FILE ${name}`, file, tls),
+    )
+  } catch {
+    return [{ name: 'RAILS_FILE', file, keyFile: '' }]
   }
 }
 
-function rootOfStore({ STORE_URL: url }: Settings): readonly Pair[] {
-  const file = new URLSearchParams(url.split('?')[1]).get('sslrootcert') ?? ''
-  return file === '' ? [] : [{ name: 'sslrootcert of STORE_URL', file, keyFile: '' }]
+interface TlsMembers {
+  readonly cert_file: string
+  readonly key_file: string
+  readonly ca_file: string
 }
+
+interface RailsFile {
+  readonly rails: readonly { readonly name: string; readonly tls?: TlsMembers }[]
+}
+
+/** @param file the paths are relative to its folder */
+function pairsOf(name: string, file: string, tls: TlsMembers): readonly Pair[] {
+  const at = (path: string): string => resolve(dirname(file), path)
+  return [
+    { name: `${name} tls.cert_file`, file: at(tls.cert_file), keyFile: at(tls.key_file) },
+    { name: `${name} tls.ca_file`, file: at(tls.ca_file), keyFile: '' },
+  ]
+}
+
+const rootsOfStores = (settings: Settings): readonly Pair[] =>
+  (['STORE_URL', 'WEBHOOK_STORE_URL'] as const).flatMap((name) => {
+    const file = new URLSearchParams(settings[name].split('?')[1]).get('sslrootcert') ?? ''
+    return file === '' ? [] : [{ name: `sslrootcert of ${name}`, file, keyFile: '' }]
+  })
 
 function findingsOf({ name, file, keyFile }: Pair, clock: Clock): readonly Finding[] {
   try {
