@@ -1,8 +1,8 @@
 /**
  * Commands about the shards of a cluster.
  *
- * - A move is complete when another processor serves the shard; the command waits for it and says
- *   how long the shard had no owner that serves.
+ * - A move is complete when another processor serves the shard; the command waits for it. While
+ *   that is not known the exit code is 1: a script must not stop the machine of the former owner.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ShardList__Output as ShardList } from '../../../protos/types/causeway/operator/v1/ShardList.js'
@@ -136,7 +136,8 @@ export const shardMove: CliCommand = {
     const moved = await movedShard(context, shard, [...addresses])
     if (moved === undefined) {
       const next = `No processor that answers knows yet: see /readyz of ${to}, or shard list.`
-      return { value: { shard, moving_to: to }, lines: [`${shard} moves to ${to}.`, next] }
+      const lines = [`${shard} moves to ${to}.`, next]
+      return { value: { shard, moving_to: to }, lines, exitCode: 1 }
     }
     const isDone = moved.processor === to
     const who = isDone ? to : `${moved.processor}, not ${to}`
