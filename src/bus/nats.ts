@@ -108,6 +108,7 @@ export function connectBus(options: BusOptions): Bus {
   let streamCreated: string | undefined
   /** Counts how often the bus came up: acknowledgements are of one of these times. */
   let timesUp = 0
+  let timesLost = 0
   let preparing: Promise<void> | undefined
   const faults = createFaultLog(log)
   const refusals = createRefusalLog(log, clock)
@@ -140,7 +141,10 @@ export function connectBus(options: BusOptions): Bus {
   /** The driver's status iterator does not end, not even when the connection is closed. */
   const watch = async (link: NatsConnection, replies: string, pulls: string): Promise<void> => {
     for await (const status of link.status()) {
-      if (status.type === Events.Disconnect) down('connection lost')
+      if (status.type === Events.Disconnect) {
+        timesLost += 1
+        down('connection lost')
+      }
       if (status.type === Events.Reconnect) prepare(link, replies, pulls)
     }
   }
@@ -165,12 +169,15 @@ export function connectBus(options: BusOptions): Bus {
 
   const makeReady = async (link: NatsConnection): Promise<string | undefined> => {
     while (!closing && !link.isClosed()) {
+      const lost = timesLost
       try {
         checkPayloadBound(link)
         const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
         const created = await ensureStream(manager, replicasAt(link))
         if (consumes) await ensureConsumer(manager, ackWaitMs)
-        if (admit === undefined || (await admit(await newestEvent(manager)))) return created
+        const isAdmitted = admit === undefined || (await admit(await newestEvent(manager)))
+        // The admission can take seconds.
+        if (isAdmitted && lost === timesLost) return created
         await pause(RECONNECT_AFTER_MS)
       } catch (fault) {
         faults.failed(fault)

@@ -190,6 +190,32 @@ t.test('the bus is up after admission, with the newest event of the stream', asy
   t.same(newestSeen.at(-1), events[0]!.id, 'also with another message id')
 })
 
+t.test('a bus whose server ends during the admission is not up', async (t) => {
+  const server = await aRunningServer(t)
+  const other = aBus(t, server, false)
+  await isUp(other)
+  let admissions = 0
+  let answer: () => void = () => undefined
+  const answered = new Promise<void>((resolve) => (answer = resolve))
+  const admit = async (): Promise<boolean> => {
+    admissions += 1
+    await answered
+    return true
+  }
+  const bus = connectBus({ url: server.url, consumes: false, admit, clock: systemClock, log })
+  t.teardown(() => bus.close())
+  await eventually('the admission is requested', () => admissions === 1)
+  await server.kill()
+  await eventually('the loss is seen', () => other.status() === 'down')
+  for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve))
+  answer()
+  for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(bus.status(), 'down')
+  await server.start()
+  await isUp(bus)
+  t.ok(admissions > 1, 'the server can have lost its stream')
+})
+
 t.test('an event arrives byte for byte as published', async (t) => {
   const { bus } = await aRunningBus(t)
   const event = anEvent(1, { requestId: 'req_01KAH3N6T0ABCDEFGHJKMNPQRS' })

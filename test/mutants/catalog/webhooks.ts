@@ -47,6 +47,10 @@ export const WEBHOOKS: readonly Mutant[] = [
       'if (!config.subjects.some(takesEvents))',
       'if (config.subjects.length === 0)',
     ],
+    'A bus whose connection was lost during the admission is up.': [
+      'isAdmitted && lost === timesLost',
+      'isAdmitted',
+    ],
     'A message of a lost stream acknowledges one of the next stream.': [
       'up && arrived === timesUp && !link.isClosed()',
       'up && !link.isClosed()',
