@@ -1,10 +1,14 @@
 /**
  * `make restart`: requests a rolling restart of the running stack or cluster and follows it. It
  * exits with 0 once every process is replaced.
+ *
+ * - A restart that began before the request replaces some processes by earlier programs: it is not
+ *   the requested one, and others follow it by its file.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock, type Instant } from '../base/clock.js'
 import { programOptions } from '../process/program_options.js'
 import { readSettings } from '../base/settings_reader.js'
 import { requestRollingRestart } from './pid_file.js'
@@ -20,14 +24,15 @@ async function main(): Promise<void> {
   programOptions('restart', 'Replaces every process of the running stack, one by one.', {})
   const folder = resolve(readSettings().DATA_DIR)
   const file = join(folder, RESTART_FILE)
-  rmSync(file, { force: true })
+  if (progressIn(file)?.begun_at === undefined) rmSync(file, { force: true })
+  const requestedAt = systemClock.now()
   requestRollingRestart(join(folder, RUN_FILE))
   const since = performance.now()
   let shown = 0
   for (;;) {
     await sleep(POLL_INTERVAL_MS)
     const progress = progressIn(file)
-    if (progress === undefined) {
+    if (progress === undefined || isBefore(requestedAt, progress)) {
       if (performance.now() - since > BEGINS_WITHIN_MS) {
         throw new StartupError(
           'The stack does not begin a restart: it starts, or restarts already.',
@@ -43,6 +48,9 @@ async function main(): Promise<void> {
     if (progress.state === 'done') return console.log('every process is replaced')
   }
 }
+
+const isBefore = (requestedAt: Instant, { begun_at: begunAt }: RestartProgress): boolean =>
+  begunAt !== undefined && Date.parse(begunAt) < requestedAt
 
 /** Undefined: it has not begun, or is being written. */
 function progressIn(file: string): RestartProgress | undefined {

@@ -9,7 +9,7 @@
  * - The first process that is not ready afterwards ends the restart: the others keep running.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SECOND, type Clock } from '../base/clock.js'
+import { SECOND, toRfc3339, type Clock } from '../base/clock.js'
 import { writeSecretFile } from '../base/secret_file.js'
 import { kindOf } from './kinds.js'
 import type { ManagedProcess } from './managed_process.js'
@@ -21,6 +21,8 @@ export const RESTART_FILE = 'restart.json'
 /** The contents of RESTART_FILE. */
 export interface RestartProgress {
   readonly state: 'running' | 'done' | 'failed'
+  /** RFC 3339. A supervisor of before 1.1 does not write it. */
+  readonly begun_at?: string
   readonly replaced: readonly { readonly name: string; readonly seconds: number }[]
   /** Why it failed. */
   readonly reason?: string
@@ -49,9 +51,10 @@ export async function restartEach(
   { file, clock, terminal, log, isStopping, settled }: RollingRestartOptions,
 ): Promise<void> {
   const replaced: { name: string; seconds: number }[] = []
-  const report = (progress: Omit<RestartProgress, 'replaced'>): void => {
+  const begunAt = toRfc3339(clock.now())
+  const report = (progress: Omit<RestartProgress, 'replaced' | 'begun_at'>): void => {
     try {
-      writeSecretFile(file, `${JSON.stringify({ ...progress, replaced })}\n`)
+      writeSecretFile(file, `${JSON.stringify({ ...progress, begun_at: begunAt, replaced })}\n`)
     } catch (error) {
       terminal.error(`${RESTART_FILE} cannot be written (${String(error)})`)
     }

@@ -1,9 +1,11 @@
 /** A rolling restart under load, requested as `make restart` does: no request fails. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { credentialsOf } from '../../src/operations/calls/sandbox.js'
+import { RESTART_FILE, type RestartProgress } from '../../src/supervisor/rolling_restart.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
 import { startProgram } from '../support/program.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -44,6 +46,21 @@ t.test('every process is replaced under load, and no request fails', async (t) =
   t.equal(exitCode, 0)
   for (const name of PROCESSES) t.match(out, new RegExp(`^${name} +replaced in \\d`, 'm'))
   t.match(out, /every process is replaced\n$/)
+
+  const first = restartProgram()
+  const file = join(dataDir, RESTART_FILE)
+  const progress = () => JSON.parse(readFileSync(file, 'utf8')) as RestartProgress
+  await eventually('it has begun', () => {
+    const { state, replaced } = progress()
+    return state === 'running' && replaced.length > 0
+  })
+  const second = await restartProgram()
+  t.match(
+    second,
+    { exitCode: 1, err: /^The stack does not begin a restart/ },
+    'it follows no other',
+  )
+  t.match(await first, { exitCode: 0, out: /every process is replaced\n$/ })
 
   t.equal(await stack.stop(), 0)
   t.notOk(existsSync(join(dataDir, 'run.json')))
