@@ -31,7 +31,7 @@ import { identify, isTokenRejected, type Credential, type Uplink } from './sessi
 import type { StaticFiles } from './static_files.js'
 
 const FORM_MAX_BYTES = 64 * 1_024
-/** Statements of a bank are larger than forms. */
+/** Statements of a bank are larger than forms (STATEMENT_MAX_BYTES). */
 const UPLOAD = '/statement'
 const TOKEN_MAX = 256
 /** A browser asks for it by itself, again when a connection ends. */
@@ -79,7 +79,15 @@ export function createApp(console: ConsoleApp): Hono<Env> {
     }
     return next()
   })
-  const limitForm = bodyLimit({ maxSize: FORM_MAX_BYTES })
+  const limitForm = bodyLimit({
+    maxSize: FORM_MAX_BYTES,
+    onError: (c: Ctx) => tooLarge(c, console, 'A form has at most 64 KB.'),
+  })
+  const limitUpload = bodyLimit({
+    maxSize: STATEMENT_MAX_BYTES,
+    onError: (c: Ctx) =>
+      tooLarge(c, console, 'A statement has at most 32 MB here: reconcile FILE.'),
+  })
   app.use((c, next) => (c.req.path === UPLOAD ? next() : limitForm(c, next)))
   app.get('/healthz', (c) => c.json({ alive: true }))
   app.get('/assets/*', (c) => asset(c, console.files))
@@ -105,7 +113,7 @@ export function createApp(console: ConsoleApp): Hono<Env> {
     return c.redirect('/sign-in', 303)
   })
   app.post('/do/:action', (c) => act(c, console))
-  app.post(UPLOAD, bodyLimit({ maxSize: STATEMENT_MAX_BYTES }), (c) => upload(c, console))
+  app.post(UPLOAD, limitUpload, (c) => upload(c, console))
   app.get(`${UPLOAD}/findings.csv`, (c) => {
     const { statementRun: run } = c.get('session')
     if (run === undefined) return c.notFound()
@@ -138,7 +146,7 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   return app
 }
 
-const answerPage = (c: Ctx, page: Html, status: 200 | 401 | 403 | 404 | 429 | 502 = 200) =>
+const answerPage = (c: Ctx, page: Html, status: 200 | 401 | 403 | 404 | 413 | 429 | 502 = 200) =>
   c.body(String(page), status, { 'content-type': 'text/html; charset=utf-8' })
 
 /** Cookies are not separated by port: each console on a host has a name of its own. */
@@ -275,6 +283,9 @@ const forged = (c: Ctx, { files: { assets } }: ConsoleApp) =>
     errorPage(assets, 'Refused', 'This form is not of your session. Load its page again.'),
     403,
   )
+
+const tooLarge = (c: Ctx, { files: { assets } }: ConsoleApp, text: string) =>
+  answerPage(c, errorPage(assets, 'Too large', `${text} Nothing was changed.`), 413)
 
 async function act(c: Ctx, console: ConsoleApp) {
   if (!(await isOwnForm(c))) return forged(c, console)

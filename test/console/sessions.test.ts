@@ -80,6 +80,25 @@ t.test('a page that connects again does not keep its session', async (t) => {
   t.equal(sessions.count(), 0)
 })
 
+t.test('what is too large is told as such, and changes nothing', async (t) => {
+  const { clock } = heldClock()
+  const sessions = createSessions(clock, systemRandom())
+  const cookie = `console_1=${sessions.start(aSession().given)}`
+  const app = appOf(clock, sessions)
+  const post = async (path: string, bytes: number) => {
+    const headers = { host: 'console', origin: 'http://console', cookie }
+    const length = { ...headers, 'content-length': String(bytes) }
+    const given = { method: 'POST', headers: length, body: 'a' }
+    const env = { incoming: { socket: { localPort: 1 } } }
+    const answer = await app.request(`http://console${path}`, given, env)
+    return { status: answer.status, text: await answer.text() }
+  }
+  t.match(await post('/statement', 33 * 1_024 * 1_024), {
+    ...{ status: 413, text: /at most 32 MB[^]*reconcile FILE/ },
+  })
+  t.match(await post('/do/reject-payout', 65 * 1_024), { status: 413, text: /at most 64 KB/ })
+})
+
 t.test('a session ends after its lifetime, however often it is used', async (t) => {
   const { clock, wait } = heldClock()
   const sessions = createSessions(clock, systemRandom())
