@@ -92,6 +92,9 @@ export const GRPC_CONNECTIONS_MAX = 256
  */
 export const PAGE_BYTES = 512 * 1024
 
+/** Characters of the evidence of an operator's action. */
+export const EVIDENCE_MAX = 2_000
+
 /** Instructions of one request for movements at the rail. */
 export const INSTRUCTIONS_REQUESTED_MAX = 500
 

@@ -122,6 +122,20 @@ t.test('an added line is missing_here', async (t) => {
   t.match(twice, [['missing_here', captured]])
 })
 
+t.test('a statement of many currencies is compared and logged, without their sums', async (t) => {
+  const currencies = Array.from({ length: 26 }, (_, at) => `A${String.fromCharCode(65 + at)}A`)
+  const unknown = currencies.map(
+    (currency) => `2026-01-01T00:00:00Z,TX,pout_of_${currency},executed,${currency},1`,
+  )
+  const found = await findingsOf(t, 'currencies', (all) => [...all, ...unknown])
+  t.equal(found.length, currencies.length)
+  const { data } = await ops.json('actions', '--action', 'reconcile')
+  const [latest] = data as { evidence: string }[]
+  t.match(latest?.evidence, /^currencies\.csv sha256 [0-9a-f]{64}: \{"clean":false,/)
+  t.match(latest?.evidence, '"missing_here":26')
+  t.notMatch(latest?.evidence, '"sums"')
+})
+
 t.test('another amount, currency or movement is different', async (t) => {
   const line = lineOf(completed)
   for (const [differs, from, to] of [

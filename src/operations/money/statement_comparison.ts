@@ -9,6 +9,7 @@ import { statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DAY, instant, plus, type Clock, type Instant } from '../../base/clock.js'
+import { EVIDENCE_MAX } from '../../base/constants.js'
 import { parseDateTime } from '../../base/date_time.js'
 import type { Finding, Status } from '../../reconciliation/compare.js'
 import type { Period } from '../../reconciliation/movement.js'
@@ -67,17 +68,25 @@ export async function compareStatement(
       })
       .finally(() => workbook.close())
     await findings.close()
+    const name = statementName(statement) + (rail === undefined ? '' : `, rail ${rail}`)
     await books.conclude({
       from: String(period.from),
       to: String(period.to),
-      statement: statementName(statement) + (rail === undefined ? '' : `, rail ${rail}`),
-      outcome: JSON.stringify(valueOf(outcome)),
+      statement: name,
+      outcome: loggedOutcome(outcome, name),
     })
     return outcome
   } finally {
     books.close()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Without the sums when those of many currencies do not fit into the action log. */
+function loggedOutcome(outcome: ReconciliationOutcome, statement: string): string {
+  const { sums, ...counted } = valueOf(outcome)
+  const whole = JSON.stringify({ ...counted, sums })
+  return `${statement}: ${whole}`.length <= EVIDENCE_MAX ? whole : JSON.stringify(counted)
 }
 
 export interface Findings {

@@ -2,6 +2,7 @@
  * The operators' log: operator, reason, action, subject, evidence, and the money that is moved.
  * Written in the commit of the action.
  */
+import { EVIDENCE_MAX } from '../../base/constants.js'
 import type { Moved } from '../cache/single_handed_sums.js'
 import type { Row } from '../../store/tables.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -12,8 +13,6 @@ export interface Actor {
   /** Another operator's request that this one approves. */
   readonly approves?: Row<'approvalRequests'>
 }
-
-const EVIDENCE_MAX = 2_000
 
 /** Whether the text is a usable reference to the evidence. */
 export const isEvidence = (text: string): boolean =>
