@@ -13,7 +13,7 @@ import type { Database } from '../store/database.js'
 import { findingOf, type CheckResult } from './audit.js'
 import type { Source } from './books.js'
 import type { QueriedRows, Violation } from './check.js'
-import { UNION_CHECKS } from './checks/union.js'
+import { partsOfSum, UNION_CHECKS } from './checks/union.js'
 
 /** As the schema `cluster` has it. */
 export interface RegisteredShard {
@@ -105,7 +105,7 @@ const TABLES = `
     state TEXT NOT NULL, currency TEXT, amount INTEGER, rail TEXT NOT NULL);
   CREATE TABLE accounted (id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE audited (shard TEXT NOT NULL, currency TEXT NOT NULL, executions INTEGER NOT NULL,
-    amount INTEGER NOT NULL);`
+    wholes INTEGER NOT NULL, rests INTEGER NOT NULL);`
 
 /** Tables with ids that are unique in the cluster. */
 const WITH_IDS = [
@@ -174,7 +174,7 @@ const ACCOUNTED = `
   UNION SELECT id FROM shard.payouts WHERE NOT json_valid(context)
   UNION SELECT id FROM shard.intents WHERE NOT json_valid(context)`
 const AUDITED = `
-  SELECT ?1, currency, sum(executions), sum(executions * amount)
+  SELECT ?1, currency, sum(executions), ${partsOfSum('amount', 'executions')}
     FROM part.instructions WHERE received_at < ?2
       AND (coalesce(shard, ?1) = ?1 OR id IN (SELECT id FROM payments WHERE shard = ?1))
     GROUP BY currency`

@@ -46,7 +46,7 @@ import { createRetentionReads, type RetentionReads, type UserFingerprints } from
 import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
-import { usageStatement, type UsageKind, type UsageRange, type UsedAmount } from './usage.js'
+import { readUsage, type UsageKind, type UsageRange, type UsedAmount } from './usage.js'
 import {
   ofCorridor,
   USER_INTENT,
@@ -316,7 +316,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     archive: createArchiveReads(read),
     beneficiaryAges: createBeneficiaryAges(read),
     ledger: createLedger(read, pageOf),
-    usage: (kind, range, limit) => read(usageStatement(kind, range, limit)),
+    usage: (kind, range, limit) => readUsage(read, kind, range, limit),
     openWork: (now, agesMs) => readOpenWork(read, now, agesMs),
     actions: async (filter, limit) => {
       const rows = await read<StoredRow & { id: number }>(actionsStatement(filter, limit))

@@ -131,6 +131,20 @@ t.test('intact shards are clean', async (t) => {
   }
 })
 
+t.test('the payments of a currency can be more than 64 bits', async (t) => {
+  const most = '9200000000000000000'
+  const amount = `amount = ${most} WHERE currency = 'VND'`
+  const paid = `context = json_set(context, '$.recipientAmount', '${most}')
+    WHERE id IN ('${completed}', '${SECOND}')`
+  const { report } = await unionOf(t, {
+    plant: {
+      rail: `UPDATE instructions SET ${amount} AND id IN ('${completed}', '${SECOND}')`,
+      ...{ books_1: `UPDATE payouts SET ${paid}`, books_2: `UPDATE payouts SET ${paid}` },
+    },
+  })
+  t.same(report.broken, [])
+})
+
 t.test('a live audit skips rail and pools', async (t) => {
   const { report } = await unionOf(t, { live: true })
   t.ok(report.clean)

@@ -2,11 +2,13 @@
 import t from 'tap'
 import { DAY, plus, toRfc3339, type Clock } from '../../src/base/clock.js'
 import { leastIdAt, tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { deposit } from '../../src/processor/commands/funds/deposit.js'
+import { rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { showUsage } from '../../src/processor/queries/usage_show.js'
 import { changeContexts, rawBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
-import { pay, read } from './scenarios.js'
+import { OPERATOR, pay, read } from './scenarios.js'
 
 const CALLS = { answered: 7 }
 
@@ -81,6 +83,22 @@ t.test('of more than the bound the newest are counted, and it says since when', 
   await books.close()
   const [, damaged] = (await usage(world)).kinds
   t.match(damaged, { lines: [{ currency: '', count: 1, amount: '0' }, { count: 4 }] })
+})
+
+t.test('a sum can be more than 64 bits', async (t) => {
+  const world = await createWorld(t)
+  const amount = '9000000000000000000'
+  const funds = { currency: 'VND', amount, idempotencyKey: 'test funds' }
+  viewOf(await world.run(deposit(OPERATOR, DEMO, funds)))
+  const totals: bigint[] = []
+  for (const part of ['4999999999999999999', '8900000000000000001']) {
+    const held = await pay(world, { amount: part, reference: 'sandbox:review' })
+    viewOf(await world.run(rejectPayout(OPERATOR, held.id)))
+    totals.push(BigInt(held.total))
+  }
+  const [, payouts] = (await usage(world)).kinds
+  const sum = String(totals[0]! + totals[1]!)
+  t.same(payouts?.lines, [{ state: 'failed', currency: 'VND', count: 2, amount: sum }])
 })
 
 t.test('with a bound of time, what is read until then is counted', async (t) => {

@@ -80,17 +80,30 @@ const instructionsBelongToAShard = byQuery({
 const total = (executions: string, amount: string): string =>
   `${executions} || ' payments of ' || ${amount} || ' in minor units'`
 
-/** Compares two sets of (currency, executions, amount). */
+/** A sum of amounts can be more than 64 bits: it is taken in two parts. */
+const PART = 1_000_000_000
+
+/** The two parts of the sum of these amounts, each as often as the other column says. */
+export const partsOfSum = (amount: string, times = '1'): string =>
+  `sum(${times} * (${amount} / ${PART})), sum(${times} * (${amount} % ${PART}))`
+
+/** Decimal text of the two parts. */
+const exact = (select: string): string => `
+  SELECT currency, executions, iif(wholes + rests / ${PART} = 0, rests || '',
+      (wholes + rests / ${PART}) || printf('%09d', rests % ${PART}))
+    FROM (WITH summed (currency, executions, wholes, rests) AS (${select}) SELECT * FROM summed)`
+
+/** Compares two sets of (currency, executions, parts of the amount). */
 const sameTotals = (found: string, expected: string): string => `
-  WITH found (currency, executions, amount) AS (${found}),
-    expected (currency, executions, amount) AS (${expected}),
+  WITH found (currency, executions, amount) AS (${exact(found)}),
+    expected (currency, executions, amount) AS (${exact(expected)}),
     currencies AS (SELECT currency FROM found UNION SELECT currency FROM expected)
   SELECT currency AS entity,
-         ${total('coalesce(f.executions, 0)', 'coalesce(f.amount, 0)')} AS found,
-         ${total('coalesce(e.executions, 0)', 'coalesce(e.amount, 0)')} AS expected
+         ${total('coalesce(f.executions, 0)', "coalesce(f.amount, '0')")} AS found,
+         ${total('coalesce(e.executions, 0)', "coalesce(e.amount, '0')")} AS expected
     FROM currencies LEFT JOIN found f USING (currency) LEFT JOIN expected e USING (currency)
-    WHERE (coalesce(f.executions, 0), coalesce(f.amount, 0))
-      IS NOT (coalesce(e.executions, 0), coalesce(e.amount, 0))`
+    WHERE (coalesce(f.executions, 0), coalesce(f.amount, '0'))
+      IS NOT (coalesce(e.executions, 0), coalesce(e.amount, '0'))`
 
 const executionsAreAuditedOnce = byQuery({
   name: 'executions_are_audited_once',
@@ -99,9 +112,9 @@ const executionsAreAuditedOnce = byQuery({
   reads: ['rail'],
   over: ['rail.instructions'],
   broken: sameTotals(
-    'SELECT currency, sum(executions), sum(amount) FROM audited GROUP BY currency',
-    `SELECT currency, sum(executions), sum(executions * amount) FROM rail.instructions
-       WHERE received_at < :as_of GROUP BY currency`,
+    'SELECT currency, sum(executions), sum(wholes), sum(rests) FROM audited GROUP BY currency',
+    `SELECT currency, sum(executions), ${partsOfSum('amount', 'executions')}
+       FROM rail.instructions WHERE received_at < :as_of GROUP BY currency`,
   ),
 })
 
@@ -121,14 +134,14 @@ const executionsArePayments = byQuery({
   reads: ['rail'],
   over: ['payments'],
   broken: sameTotals(
-    `SELECT i.currency, sum(i.executions), sum(i.executions * i.amount) FROM rail.instructions i
-       WHERE i.executions > 0 AND (i.received_at < :as_of OR EXISTS (
+    `SELECT i.currency, sum(i.executions), ${partsOfSum('i.amount', 'i.executions')}
+       FROM rail.instructions i WHERE i.executions > 0 AND (i.received_at < :as_of OR EXISTS (
            SELECT 1 FROM payments p WHERE p.instruction = i.id AND p.state IN ${PAID}))
          AND i.id NOT IN (SELECT id FROM accounted)
          AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.instruction = i.id
            AND (p.state IN ${OPEN} OR p.id IN (SELECT id FROM accounted)))
        GROUP BY i.currency`,
-    `SELECT currency, count(*), sum(amount) FROM payments
+    `SELECT currency, count(*), ${partsOfSum('amount')} FROM payments
        WHERE state IN ${PAID} AND rail IN (${LOGGED}) AND id NOT IN (SELECT id FROM accounted)
          AND instruction NOT IN (SELECT id FROM accounted)
        GROUP BY currency`,
