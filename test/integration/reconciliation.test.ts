@@ -248,6 +248,9 @@ t.test('a journal equals the trial balance', async (t) => {
   t.match(await ops('balances', '--at', '2020-01-01', 'demo_sandbox'), {
     ...{ exitCode: 0, out: /demo_sandbox +prefund +USD 0\.00/ },
   })
+  t.match(await ops('balances', '--at', '2020-01-01', 'demmo_sandbox'), {
+    ...{ exitCode: 2, err: /There is no partner demmo/ },
+  })
   t.match(await ops('balances', '--at', '2100-01-01'), { exitCode: 2, err: /in the future/ })
   t.match(await ops('balances'), { exitCode: 2, err: /--at DAY/ })
 
