@@ -35,6 +35,7 @@ interface Manifest {
   readonly spec?: {
     readonly template?: { readonly spec: PodSpec }
     readonly volumeClaimTemplates?: readonly { readonly metadata: Named }[]
+    readonly updateStrategy?: { readonly type: string }
     readonly ingress?: readonly Rule[]
     readonly egress?: readonly Rule[]
   }
@@ -176,6 +177,13 @@ function expanded({ POD_INDEX = '', ...environment }: Environment): Environment 
     Object.entries(environment).map(([name, value]) => [name, replaced(value)]),
   )
 }
+
+t.test('an owner is replaced by hand, once its shard is given away', async (t) => {
+  const owners = manifests.find(
+    ({ manifest: { kind, metadata } }) => kind === 'StatefulSet' && metadata.name === 'processor',
+  )
+  t.equal(owners?.manifest.spec?.updateStrategy?.type, 'OnDelete')
+})
 
 t.test('every pod is confined, and its volumes exist', async (t) => {
   for (const { name, spec, claims = [] } of pods) {
