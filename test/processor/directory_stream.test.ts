@@ -189,6 +189,7 @@ t.test('a pool finds the processor of a tenant among several', async (t) => {
   t.equal(endpoints.subscriptionOf(tenant(first)), ofOne)
   t.notOk(endpoints.isSynced(tenant(second)))
   t.notOk(endpoints.isAllSynced(), 'no processor serves books_2')
+  t.equal(await endpoints.whenSynced(tenant(second), 20), false, 'not waited for without an end')
 
   const ofTwo = endpoints.add(clientOf(t, two.address))
   await ofTwo.complete

@@ -31,8 +31,11 @@ export interface Endpoints {
   get(id: EndpointId): Endpoint | undefined
   ofTenant(tenant: TenantId): Iterable<Endpoint>
   isSynced(tenant: TenantId): boolean
-  /** Resolves with true once the tenant is synced, with false when closed before. */
-  whenSynced(tenant: TenantId): Promise<boolean>
+  /**
+   * Resolves with true once the tenant is synced, with false when closed before, or not within so
+   * many milliseconds.
+   */
+  whenSynced(tenant: TenantId, withinMs?: number): Promise<boolean>
   /** At least one stream is complete. */
   isAnySynced(): boolean
   whenAnySynced(): Promise<boolean>
@@ -156,10 +159,20 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     return open.length > 0 && open.every(({ state }) => state.shards.every((s) => served.has(s)))
   }
 
-  const until = (isReached: () => boolean): Promise<boolean> =>
+  const until = (isReached: () => boolean, withinMs?: number): Promise<boolean> =>
     isReached() || closed
       ? Promise.resolve(!closed)
-      : new Promise((resolve) => waiting.push({ isReached, resolve }))
+      : new Promise((resolve) => {
+          const waiter = { isReached, resolve }
+          waiting.push(waiter)
+          if (withinMs !== undefined) setTimeout(() => giveUp(waiter), withinMs).unref()
+        })
+
+  /** Else those of a processor that stays away would become more without an end. */
+  const giveUp = (waiter: Waiter): void => {
+    waiting = waiting.filter((other) => other !== waiter)
+    waiter.resolve(false)
+  }
 
   const isSynced = (tenant: TenantId): boolean => subscriptionOf(tenant) !== undefined
   const isAnySynced = (): boolean => complete().length > 0
@@ -171,7 +184,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     get: (id) => known.get(id),
     ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
     isSynced,
-    whenSynced: (tenant) => until(() => isSynced(tenant)),
+    whenSynced: (tenant, withinMs) => until(() => isSynced(tenant), withinMs),
     isAnySynced,
     whenAnySynced: () => until(isAnySynced),
     isAllSynced,

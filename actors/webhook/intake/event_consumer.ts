@@ -127,8 +127,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
    * has no endpoint.
    */
   const hold = async (tenant: TenantId, messages: readonly BusMessage[]): Promise<void> => {
-    const timeout = new Promise<void>((resolve) => setTimeout(resolve, HOLD_MS).unref())
-    await Promise.race([endpoints.whenSynced(tenant), timeout])
+    await endpoints.whenSynced(tenant, HOLD_MS)
     if (endpoints.isSynced(tenant) || endpoints.isAllSynced()) await storeOrClaim(messages)
   }
 

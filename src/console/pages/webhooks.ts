@@ -103,7 +103,7 @@ function endpointForms({ id, status, counters }: Endpoint): ActionForm[] {
   const hidden = { id }
   const redrive: ActionForm = {
     ...{ action: 'redrive', title: 'Redrive', button: 'Send them again', hidden },
-    about: 'Its dead deliveries are sent again.',
+    about: 'Its dead and waiting deliveries are sent again.',
   }
   const enable: ActionForm = {
     action: 'enable-endpoint',
