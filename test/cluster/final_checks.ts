@@ -78,7 +78,10 @@ export async function checkCluster(
   ]
   lost.push(...acknowledged.filter((id) => !known.has(id)).map((id) => `${id} is in no shard`))
   const doubled = [...repeated(acknowledged), ...repeated(stored)]
-  const violations = clients.flatMap((client) => client.violations)
+  const stops = shards.flatMap(({ shard, stops }) =>
+    stops.map((cause) => `submissions of ${shard} were stopped: ${cause}`),
+  )
+  const violations = [...clients.flatMap((client) => client.violations), ...stops]
   const gaps = shards.flatMap((shard) => shard.gaps)
   const faults = [lost, doubled, violations, union, gaps].flat().length
   const isFaultless = faults === 0 && shards.every(({ clean }) => clean)

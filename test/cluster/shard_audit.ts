@@ -33,6 +33,8 @@ export interface ShardAudit {
   readonly events: readonly ShardEvent[]
   /** Tenants whose events have gaps. */
   readonly gaps: readonly string[]
+  /** Why submissions to the rail were stopped. No pool has an event that acknowledged books lack. */
+  readonly stops: readonly string[]
 }
 
 export interface ShardEvent {
@@ -70,7 +72,9 @@ export async function auditShards({ url, dataDir }: ClusterData): Promise<Cluste
   }
 }
 
-async function contentsOf(file: string): Promise<Pick<ShardAudit, 'entities' | 'events' | 'gaps'>> {
+type Contents = Pick<ShardAudit, 'entities' | 'events' | 'gaps' | 'stops'>
+
+async function contentsOf(file: string): Promise<Contents> {
   const books = await openDatabase(file, { readOnly: true })
   const entities = await idsOf(books, 'SELECT id FROM intents UNION ALL SELECT id FROM payouts')
   const events = await books.all<ShardEvent>(
@@ -83,8 +87,12 @@ async function contentsOf(file: string): Promise<Pick<ShardAudit, 'entities' | '
        SELECT tenant, sequence - lag(sequence, 1, 0) OVER (PARTITION BY tenant ORDER BY sequence)
          AS step FROM events) WHERE step <> 1 AND step <= ${SKIPPED_POSITIONS}`,
   )
+  const stops = await idsOf(
+    books,
+    "SELECT cause AS id FROM recoveries WHERE stops = 'submissions' ORDER BY number",
+  )
   await books.close()
-  return { entities, events, gaps }
+  return { entities, events, gaps, stops }
 }
 
 const idsOf = async (database: Database, sql: string): Promise<readonly string[]> =>
