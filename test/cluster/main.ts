@@ -316,7 +316,8 @@ async function report(): Promise<void> {
   }
   const seen = [...violations, ...checks.violations]
   const found = [...seen, ...union, ...gaps.map((tenant) => `events of ${tenant} have gaps`)]
-  for (const line of [...lost, ...doubled, ...found].slice(0, LINES_SHOWN)) print(`  ${line}`)
+  for (const kind of [lost, doubled, found])
+    for (const line of kind.slice(0, LINES_SHOWN)) print(`  ${line}`)
   print(`union of ${shards.length} shards: ${union.length} faults`)
   print(
     `${acknowledged.length} acknowledged, ${lost.length} lost, ${doubled.length} doubled, ` +

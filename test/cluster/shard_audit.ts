@@ -33,7 +33,7 @@ export interface ShardAudit {
   readonly events: readonly ShardEvent[]
   /** Tenants whose events have gaps. */
   readonly gaps: readonly string[]
-  /** Why submissions to the rail were stopped. No pool has an event that acknowledged books lack. */
+  /** Why submissions were stopped. No pool is ahead of books that lose nothing. */
   readonly stops: readonly string[]
 }
 
