@@ -57,6 +57,7 @@ async function paid(world: World, beneficiary: string): Promise<PayoutId> {
 const beneficiary = async (world: World, id: string): Promise<object> =>
   viewOf(await world.run(getBeneficiary(DEMO, id)))
 
+const TO_ACCOUNT = { destinationAccount: ACCOUNT }
 const KEPT = { name: NAME, account_last4: '4711' }
 const ERASED = { name: 'erased', account_last4: '' }
 
@@ -132,6 +133,9 @@ t.test('a beneficiary without a payout for the days of the setting is erased', a
   t.equal(await namesIn(world), rows, 'a second run finds nothing')
 
   const [first] = payouts
+  const clearing = await world.trialBalance()
+  await world.railReports(executed(first!, { transactionId: `tx ${first}`, ...TO_ACCOUNT }))
+  t.same(await world.trialBalance(), clearing, 'what the rail says again')
   const returned = { status: 'returned', transactionId: `tx ${first}` } as const
   await world.railReports(executed(first!, { ...returned, destinationAccount: ACCOUNT }))
   t.match(await see(world, first!), { status: 'completed' }, 'what the rail returns later')

@@ -27,6 +27,7 @@ import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../../changes/discrepancies.js'
+import { isErasedCopy } from '../../changes/erased_beneficiaries.js'
 import { ownExecution, reportOrphan } from '../../changes/orphans.js'
 import { railOf, routeOf } from '../../changes/payment_rail.js'
 import { isPaused } from '../../changes/submission_pauses.js'
@@ -58,6 +59,8 @@ interface RailInstructionView {
   readonly submittedAt: Instant | undefined
   /** The rail's id of the known execution; undefined when there is none from the rail. */
   readonly transactionId: string | undefined
+  /** Its account number is erased, and no report can be compared with it. */
+  readonly isErased: boolean
   /** Null: nothing was instructed. */
   readonly expected: () => Expected | null
   step(
@@ -204,6 +207,7 @@ function applyExecution(
   at: Instant,
 ): readonly Mismatch[] {
   const { transactionId } = report
+  if (payment.isErased && payment.transactionId === transactionId) return NO_MISMATCH
   if (!matches(payment, report)) return [{ report, reason: 'execution_differs' }]
   if (payment.state === 'ended') return [{ report, reason: 'executed_after_end' }]
   if (payment.state === 'open') payment.step({ type: 'executed', at, transactionId })
@@ -269,6 +273,7 @@ function viewOfIntent(
     },
     submittedAt: live.context.submittedAt,
     transactionId: live.context.transactionId,
+    isErased: false,
     expected: () =>
       live.context.confirmation === undefined
         ? null
@@ -304,6 +309,7 @@ function viewOfPayout(
     },
     submittedAt: live.context.submittedAt,
     transactionId: live.context.transactionId,
+    isErased: isErasedCopy(live.context.beneficiary),
     expected: () => expectedOf(instructPayout(live.context, accountOfPayout(ctx, live.context))),
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(ctx, live, event)
