@@ -54,6 +54,12 @@ const BOOK_FILES: readonly BookFile[] = [
   })),
 ]
 
+/** Paths of the databases that exist. */
+export const databasesIn = (folder: string, railDir = folder): readonly string[] =>
+  BOOK_FILES.map(({ source, file }) => join(source === 'rail' ? railDir : folder, file)).filter(
+    (path) => existsSync(path),
+  )
+
 export interface Books {
   /** Just before the first snapshot: rows with a later timestamp may be missing in it. */
   readonly asOf: Instant

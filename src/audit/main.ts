@@ -24,9 +24,10 @@ import { toVisibleJson } from '../base/visible_text.js'
 import { exportSchemas, type SchemaFile } from '../store/postgres/copy.js'
 import { startStoppedStore, type StartedStore } from '../supervisor/stopped_store.js'
 import { audit, type CheckResult } from './audit.js'
-import { NothingToAudit, openBooks, type Exported } from './books.js'
+import { databasesIn, NothingToAudit, openBooks, type Exported } from './books.js'
 import { auditCluster } from './cluster_audit.js'
 import { exportCluster } from './cluster_export.js'
+import { readThrough } from './page_cache.js'
 import { checkLine, clusterConclusion, conclusion, unionConclusion } from './report.js'
 
 const BROKEN = 1
@@ -96,6 +97,8 @@ async function run(): Promise<boolean> {
     print(args.json ? toVisibleJson(JSON.stringify(report)) : clusterConclusion(report))
     return report.clean
   }
+  // A check tells what cannot be read.
+  if (url === '') await readThrough(databasesIn(dataDir, railDir)).catch(() => undefined)
   const books = await openBooks(dataDir, systemClock, {
     ...{ poolsReplacedAt: options.poolsReplacedAt, railDir, archive: args.archive },
     exported: url === '' ? undefined : await exported(url, poolUrl),
