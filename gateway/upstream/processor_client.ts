@@ -10,7 +10,8 @@
  *   is unknown, and only its caller may retry it.
  * - When the processor drains, it answers all commands sent, and this side of the stream ends after
  *   the last answer. Further commands are held for the next stream, at most HOLD_WITHIN_MS; after
- *   that they settle as `configuration_error`, unsent.
+ *   that they settle as `configuration_error`, unsent. They are sent once a processor takes the
+ *   stream: the connection may still be that of the one that stops.
  * - Without a stream otherwise, or with IN_FLIGHT_MAX commands in flight, a command settles as
  *   `configuration_error` at once.
  * - The first message of a stream has the marks of what was answered before (progress_marks).
@@ -65,6 +66,8 @@ const ABANDON_AFTER_MS = 2 * ANSWER_WITHIN_MS
 const CONNECT_WITHIN_MS = 5 * SECOND
 /** A restart of the processor takes a second or two. Shorter than ANSWER_WITHIN_MS. */
 const HOLD_WITHIN_MS = 4 * SECOND
+/** A processor says at once that it takes a stream, one of an earlier version with its answer. */
+const TAKEN_WITHIN_MS = 250
 
 type CommandStream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
 
@@ -104,6 +107,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   )
   const inFlight = createTickets<PendingCommand>(IN_FLIGHT_MAX)
   let stream: CommandStream | undefined
+  /** It is open, and the processor has not taken it yet. */
+  let unused: CommandStream | undefined
   /** The processor drains it: nothing more is sent. */
   let draining: CommandStream | undefined
   let batch: Command[] = []
@@ -185,22 +190,38 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       if (closed) return
       if (error) return connect()
       const opening: CommandStream = client.current().Open(options.metadata)
+      unused = opening
+      const use = (): void => {
+        clearTimeout(waiting)
+        if (!closed && unused === opening) useStream(opening)
+      }
+      const waiting = isHolding ? setTimeout(use, TAKEN_WITHIN_MS) : undefined
       opening.on('data', applyReplies)
       // A stream always ends with a status. The same end also comes as an `error`, which throws
       // without a listener.
       opening.on('error', () => undefined)
-      opening.on('status', ({ details }) => onBroken(details))
+      opening.on('status', ({ details }) => {
+        clearTimeout(waiting)
+        onBroken(details)
+      })
       const known = marks.all()
       if (known.length > 0) opening.write({ marks: known })
-      stream = opening
-      resolveOpened()
-      endHolding()
-      held.releaseTo(submit)
-      options.onOpen?.()
+      if (waiting === undefined) use()
+      else opening.once('metadata', use)
     })
   }
 
+  const useStream = (opened: CommandStream): void => {
+    unused = undefined
+    stream = opened
+    resolveOpened()
+    endHolding()
+    held.releaseTo(submit)
+    options.onOpen?.()
+  }
+
   const onBroken = (details: string): void => {
+    unused = undefined
     stream = undefined
     draining = undefined
     batch = []
@@ -240,6 +261,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       refuseHeld()
       clearInterval(abandoning)
       retry.cancel()
+      unused?.end()
       stream?.end()
       draining?.end()
       client.close()

@@ -1,6 +1,6 @@
 /** The client of the processor's command stream: batching, draining, bounds, late replies. */
 import t, { type Test } from 'tap'
-import { Metadata } from '@grpc/grpc-js'
+import { Metadata, status } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
 import { systemClock, type Instant } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
@@ -167,6 +167,29 @@ t.test(
     t.equal(client.inFlight, 0)
   },
 )
+
+t.test('held commands are not sent on a stream that no processor takes', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [] })
+  t.teardown(() => processorStub.stop())
+  const client = connectTo(t, processorStub.address)
+  await client.opened
+  const first = pendingCommand()
+  client.submit({ get_balances: {} }, first)
+  await eventually('the stream is open', () => first.outcomes.length === 1)
+  let refusals = 0
+  processorStub.opened = (stream) => {
+    if (refusals > 0) return stream.sendMetadata(new Metadata())
+    refusals += 1
+    stream.emit('error', { code: status.UNAVAILABLE, details: 'it stops' })
+  }
+  processorStub.drain()
+  await eventually('the gateway drains', () => !client.open)
+  const held = pendingCommand()
+  client.submit({ tenant: 'held', budget_ms: 60_000, get_balances: {} }, held)
+  await eventually('the held command has an outcome', () => held.outcomes.length === 1)
+  t.equal(refusals, 1)
+  t.match(JSON.parse(held.outcomes[0] ?? ''), { tenant: 'held' })
+})
 
 t.test('held commands fail when no stream opens in time', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [] })

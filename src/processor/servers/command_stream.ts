@@ -14,7 +14,7 @@
  *   nothing, and only the owner of that partner can answer. A query whose partner has left
  *   meanwhile is refused for a while: its nonce is used.
  */
-import type { ServerDuplexStream } from '@grpc/grpc-js'
+import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'
 import type { CommandStreamHandlers } from '../../../protos/types/causeway/internal/v1/CommandStream.js'
 import type {
@@ -87,6 +87,7 @@ export function commandStreamService({
 
   const open = (stream: GatewayStream): void => {
     streams.add(stream)
+    stream.sendMetadata(new Metadata()) // says that the stream is taken
     if (isDraining) stream.write(DRAINING)
     const replies = createReplyBatcher(stream, progress)
     const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
