@@ -66,8 +66,11 @@ const ABANDON_AFTER_MS = 2 * ANSWER_WITHIN_MS
 const CONNECT_WITHIN_MS = 5 * SECOND
 /** A restart of the processor takes a second or two. Shorter than ANSWER_WITHIN_MS. */
 const HOLD_WITHIN_MS = 4 * SECOND
-/** A processor says at once that it takes a stream, one of an earlier version with its answer. */
-const TAKEN_WITHIN_MS = 250
+/**
+ * A processor says at once that it takes a stream, one of an earlier version with its first answer:
+ * it is taken as such then. Longer than a connection that is not there any more takes to fail.
+ */
+const TAKEN_WITHIN_MS = 2 * SECOND
 
 type CommandStream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
 

@@ -265,6 +265,16 @@ t.test('a decision about an orphan execution is one in each shard that lacks it'
   t.match(await decide('pout_2', '--dismiss'), { exitCode: 0, out: 'pout_2: resolved' })
   t.same(await open(), [])
   t.match(await decide('pout_2', '--dismiss'), { exitCode: 1, err: 'orphan_execution_resolved' })
+
+  for (const world of worlds) {
+    await world.run(enterRecovery('a test'))
+    await world.run(addOrphans(OPERATOR, [execution({ instruction_id: 'pout_3' })]))
+  }
+  worlds[1]!.memory().recovery = null // the other is not released
+  const { id: held } = await pay(worlds[1]!)
+  t.match(await decide('pout_3', '--match', held), {
+    ...{ exitCode: 1, out: /matched to[^]*INCOMPLETE: books_1/ },
+  })
 })
 
 t.test('each shard has an archive of its own', async (t) => {

@@ -21,7 +21,7 @@ import {
 } from './calls.js'
 import { CommandFault } from './command_fault.js'
 import { mergedPage, type ListOrder, type ListPage, type PageSource } from './merged_list.js'
-import { policyOf, type Message } from './shard_policies.js'
+import { policyOf, type Elsewhere, type Message } from './shard_policies.js'
 import { MISSING_SHARDS } from './shards.js'
 
 type ShardCall = (request: Message) => Promise<Message>
@@ -73,7 +73,7 @@ async function answerOf(
       const { elsewhere } = policy
       return elsewhere === undefined
         ? answer
-        : changedElsewhere(elsewhere(request), calls, shards, answer)
+        : changedElsewhere(request, calls, shards, { answer, ...elsewhere })
     }
     case 'list':
       return listed(request, calls, shards, policy.order)
@@ -159,19 +159,19 @@ const isOfOtherShard = (code: string, request: Message): boolean =>
   code === 'not_found' ||
   (code === 'invalid_request' && Boolean(request['tenant']))
 
-/** The answer of the shard that made the change, and the shards that do not answer. */
+/** The answer of the shard that made the change, and the shards that have not made it as well. */
 async function changedElsewhere(
-  request: Message,
+  of: Message,
   calls: ReadonlyMap<string, ShardCall>,
   { missing }: Shards,
-  answer: Message,
+  { answer, request, except }: Elsewhere & { readonly answer: Message },
 ): Promise<Message> {
   const silent = new Set(missing)
   for (const [shard, call] of calls) {
     try {
-      await call(request)
+      await call(request(of))
     } catch (error) {
-      if (!(error instanceof Refused)) silent.add(shard)
+      if (!(error instanceof Refused && except.includes(error.code))) silent.add(shard)
     }
   }
   return withMissing(answer, silent)

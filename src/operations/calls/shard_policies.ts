@@ -12,11 +12,8 @@ export type Policy =
   | { readonly kind: 'any' }
   /** As `any`; another processor is called when it does not answer. */
   | { readonly kind: 'pools' }
-  /**
-   * The shard that has the entity of the request. `elsewhere`: the change in the others once it is
-   * made; those where there is nothing to change refuse it.
-   */
-  | { readonly kind: 'holder'; readonly elsewhere?: (request: Message) => Message }
+  /** The shard that has the entity of the request. `elsewhere`: the change in the others then. */
+  | { readonly kind: 'holder'; readonly elsewhere?: Elsewhere }
   | { readonly kind: 'list'; readonly order: ListOrder }
   | {
       readonly kind: 'combined'
@@ -33,21 +30,28 @@ export type Policy =
   /** The operator names the shard. */
   | { readonly kind: 'named' }
 
+export interface Elsewhere {
+  request(of: Message): Message
+  /** As of `everywhere`. */
+  readonly except: readonly string[]
+}
+
 const ANY: Policy = { kind: 'any' }
 const POOLS: Policy = { kind: 'pools' }
 const HOLDER: Policy = { kind: 'holder' }
 /** Restored shards that lack an execution have it as an orphan each. */
-const DISMISSED_EVERYWHERE: Policy = {
-  kind: 'everywhere',
-  except: ['orphan_execution_not_found', 'orphan_execution_resolved'],
-}
+const NO_ORPHAN = ['orphan_execution_not_found', 'orphan_execution_resolved']
+const DISMISSED: Policy = { kind: 'everywhere', except: NO_ORPHAN }
 const MATCHED: Policy = {
   kind: 'holder',
-  elsewhere: ({ payment_id, ...request }) => ({
-    ...request,
-    resolution: 'dismissed',
-    evidence: `matched to ${String(payment_id)} of another shard`,
-  }),
+  elsewhere: {
+    request: ({ payment_id, ...request }) => ({
+      ...request,
+      resolution: 'dismissed',
+      evidence: `matched to ${String(payment_id)} of another shard`,
+    }),
+    except: NO_ORPHAN,
+  },
 }
 const SHARED: Policy = { kind: 'shared', by: 'any' }
 const SHARED_BY_HOLDER: Policy = { kind: 'shared', by: 'holder' }
@@ -215,8 +219,7 @@ const POLICIES: Readonly<Record<string, Policy | ((request: Message) => Policy)>
   'Approvals/Reject': HOLDER,
   'Recovery/ListOrphans': oldestFirst('executed_at'),
   'Recovery/ListHeldIntents': oldestFirst('created_at'),
-  'Recovery/ResolveOrphan': ({ resolution }) =>
-    resolution === 'dismissed' ? DISMISSED_EVERYWHERE : MATCHED,
+  'Recovery/ResolveOrphan': ({ resolution }) => (resolution === 'dismissed' ? DISMISSED : MATCHED),
   'Recovery/ApproveIntent': HOLDER,
   'Recovery/RejectIntent': HOLDER,
   'WebhookAdmin/Status': POOLS,
