@@ -38,6 +38,7 @@ function heldServers() {
 function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
   const stream = Object.assign(new EventEmitter(), {
     metadata: new Metadata(),
+    sendMetadata: () => undefined,
     write: () => true,
     end: () => undefined,
   })
