@@ -7,7 +7,8 @@
  *
  * - A failing endpoint does not delay others: failing endpoints, and attempts longer than a second,
  *   use the slots of the slow tier.
- * - Tenants take turns (fair queue).
+ * - Tenants take turns (fair queue), and a tenant may use as many slots of a tier as it leaves
+ *   free: receivers that answer just in time do not delay those of others.
  * - Memory is bounded by queues and slots; further due deliveries stay on disk.
  * - A delivery leaves memory only after its result is on disk; an attempt whose result was not
  *   committed is repeated.
@@ -18,8 +19,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../src/base/assert.js'
 import { instant, SECOND, type Clock } from '../../src/base/clock.js'
+import { ENDPOINTS_PER_TENANT_MAX } from '../../src/base/constants.js'
 import { crashPoint } from '../../src/base/crash_point.js'
 import { createFairQueue } from '../../src/base/fair_queue.js'
+import { createFairShare } from '../../src/base/fair_share.js'
 import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import {
@@ -41,6 +44,7 @@ import {
 } from './endpoint/endpoint_health.js'
 import {
   clearDueOnDisk,
+  CONNECTIONS_PER_ENDPOINT,
   dueOnDisk,
   ENDPOINT_QUEUE_MAX,
   mayLoad,
@@ -57,7 +61,8 @@ import {
 import type { Delivery, WebhookStore } from './store/store.js'
 import type { FailingEndpoint, PausedQueueWork, PoolPort, PoolState } from './control/pool_port.js'
 
-const SLOTS_MAX = 64
+/** Half of it is for all endpoints of one tenant, each with all of its attempts. */
+const SLOTS_MAX = 2 * ENDPOINTS_PER_TENANT_MAX * CONNECTIONS_PER_ENDPOINT
 const FAST_WITHIN_MS = SECOND
 const TICK_EVERY_MS = 50
 const ABANDON_PAGE = 256
@@ -70,6 +75,7 @@ type Tier = 'fast' | 'slow'
 
 interface InFlight {
   readonly queue: EndpointQueue
+  readonly tenant: TenantId
   readonly url: string
   readonly startedAt: number
   slot: Tier
@@ -113,7 +119,10 @@ export function createPool(options: PoolOptions): WebhookPool {
     fast: createFairQueue<TenantId, EndpointQueue>(),
     slow: createFairQueue<TenantId, EndpointQueue>(),
   }
-  const used = { fast: 0, slow: 0 }
+  const slots = {
+    fast: createFairShare<TenantId>(SLOTS_MAX),
+    slow: createFairShare<TenantId>(SLOTS_MAX),
+  }
   /** In all queues. */
   let waitingInMemory = 0
   const requestsInFlight = new Set<InFlight>()
@@ -189,8 +198,9 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const startTier = (slot: Tier): void => {
-    while (used[slot] < SLOTS_MAX && !stopping) {
-      const queue = waiting[slot].next()
+    const share = slots[slot]
+    while (share.held < SLOTS_MAX && !stopping) {
+      const queue = waiting[slot].next((tenant) => share.mayTake(tenant))
       if (queue === undefined) return
       queue.isQueued = false
       if (tierOf(queue) === slot && mayStartNow(queue)) startFirst(queue, slot)
@@ -208,9 +218,10 @@ export function createPool(options: PoolOptions): WebhookPool {
     waitingInMemory -= 1
     const now = clock.now()
     const { endpoint } = queue
-    const request: InFlight = { queue, url: endpoint.url, startedAt: now, slot }
+    const { tenant, url } = endpoint
+    const request: InFlight = { queue, tenant, url, startedAt: now, slot }
     requestsInFlight.add(request)
-    used[slot] += 1
+    slots[slot].take(tenant)
     queue.inFlight += 1
     spend(queue, now)
     attemptDelivery(options, delivery, endpoint)
@@ -232,7 +243,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const end = (request: InFlight): void => {
     requestsInFlight.delete(request)
-    used[request.slot] -= 1
+    slots[request.slot].release(request.tenant)
     request.queue.inFlight -= 1
     if (requestsInFlight.size === 0) allCompleted()
   }
@@ -383,8 +394,8 @@ export function createPool(options: PoolOptions): WebhookPool {
   const moveToSlowTier = (request: InFlight): void => {
     request.slot = 'slow'
     treatAsSlow(request.queue)
-    used.fast -= 1
-    used.slow += 1
+    slots.fast.release(request.tenant)
+    slots.slow.take(request.tenant)
   }
 
   const stop = async (): Promise<void> => {

@@ -42,7 +42,10 @@ export const ANSWER_WITHIN_MS = 5 * SECOND
 /** A body that takes longer comes from a stalled or hostile client. */
 export const BODY_WITHIN_MS = 5 * SECOND
 
-/** Commands waiting to be decided. Beyond it the processor answers 503 at once. */
+/**
+ * Commands waiting to be decided, of one tenant half of it. Beyond it the processor answers 503 at
+ * once.
+ */
 export const QUEUE_MAX = 20_000
 /** Commands decided before yielding to the event loop: a trade of p99 against throughput. */
 export const DECIDE_CHUNK_MAX = 64
@@ -107,8 +110,8 @@ export const ENDPOINT_DESCRIPTION_MAX = 500
 export const SECRET_ACTIVE_AFTER_MS = HOUR
 export const SECRET_ACTIVE_AFTER_MAX_MS = 30 * DAY
 
-/** Open requests to the webhook pools; each may take seconds. */
-export const CONTROL_REQUESTS_MAX = 64
+/** Open requests to the webhook pools, of one tenant half of it; each may take seconds. */
+export const CONTROL_REQUESTS_MAX = 128
 /** Shorter than the caller's deadline, so the caller gets the fault. */
 export const CONTROL_RESPONSE_WITHIN_MS = 2 * SECOND
 /** Deliveries redriven per request; the caller repeats it for more. */

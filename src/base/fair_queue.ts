@@ -8,10 +8,16 @@
 export interface FairQueue<Key, Item> {
   readonly size: number
   add(key: Key, item: Item): void
-  /** The next item; its key goes behind the others. */
-  next(): Item | undefined
+  /**
+   * The next item; its key goes behind the others.
+   *
+   * @param may whether a key has its turn now; one that has not keeps its place
+   */
+  next(may?: (key: Key) => boolean): Item | undefined
   /** At most `max` items, an even share from each key. */
   take(max: number): Item[]
+  /** The items of a key. */
+  count(key: Key): number
   /** The keys that have items, the next one first. */
   keys(): Key[]
   /** Removes and returns all items of a key. */
@@ -33,8 +39,9 @@ export function createFairQueue<Key, Item>(): FairQueue<Key, Item> {
       else items.push(item)
       size += 1
     },
-    next: () => {
+    next: (may) => {
       for (const [key, items] of waiting) {
+        if (may?.(key) === false) continue
         const item = items.shift()
         waiting.delete(key)
         if (items.length > 0) waiting.set(key, items)
@@ -58,6 +65,7 @@ export function createFairQueue<Key, Item>(): FairQueue<Key, Item> {
       size -= taken.length
       return taken
     },
+    count: (key) => waiting.get(key)?.length ?? 0,
     keys: () => [...waiting.keys()],
     removeAll: (key) => {
       const items = waiting.get(key) ?? []

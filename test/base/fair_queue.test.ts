@@ -26,6 +26,18 @@ t.test('keys alternate, one item each', async (t) => {
   t.same(order, ['a1', 'b1', 'a2', 'a3', undefined])
 })
 
+t.test('a key that may not have its turn keeps its place', async (t) => {
+  const queue = createFairQueue<string, string>()
+  for (const item of ['a1', 'a2']) queue.add('a', item)
+  queue.add('b', 'b1')
+  t.equal(queue.count('a'), 2)
+  const isNotA = (key: string): boolean => key !== 'a'
+  t.same([queue.next(isNotA), queue.next(isNotA)], ['b1', undefined])
+  t.equal(queue.size, 2)
+  t.same([queue.next(), queue.next()], ['a1', 'a2'])
+  t.same([queue.count('a'), queue.size], [0, 0])
+})
+
 t.test('all items of a key can be removed', async (t) => {
   const queue = createFairQueue<string, number>()
   queue.add('a', 1)

@@ -8,7 +8,7 @@ import {
   QUEUE_MAX,
 } from '../../src/base/constants.js'
 import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
-import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
+import { tenantOf, type KeyId, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
 import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
@@ -189,11 +189,14 @@ t.test('instructions and events leave once, after their batch is on disk', async
 t.test('a full queue refuses callers at once, not the work of the service itself', async (t) => {
   const world = await createWorld(t)
   const { pipeline, submit } = benchOf(world, world.store)
-  const read = (): Promise<Answer> => submit(getBalances(DEMO))
-  const queued = Array.from({ length: QUEUE_MAX }, read)
+  const read = (name = 'demo'): Promise<Answer> =>
+    submit(getBalances(DEMO), { queueKey: `${name}_sandbox` as TenantId })
+  const queued = Array.from({ length: QUEUE_MAX / 2 }, () => read())
+  t.equal(codeOf(await read()), 'configuration_error', 'a tenant cannot fill it for others')
+  queued.push(...Array.from({ length: QUEUE_MAX / 2 }, (_, i) => read(`other-${i}`)))
   t.equal(pipeline.metrics.waiting(), QUEUE_MAX)
-  t.equal(codeOf(await read()), 'configuration_error')
-  t.equal(pipeline.metrics.refusedFull, 1)
+  t.equal(codeOf(await read('last')), 'configuration_error')
+  t.equal(pipeline.metrics.refusedFull, 2)
   const internal = submit(getBalances(DEMO), { queueKey: 'internal' })
   t.ok((await Promise.all([...queued, internal])).every(({ ok }) => ok))
   t.ok((await read()).ok, 'an emptied queue takes commands again')

@@ -11,6 +11,7 @@ import type { ScreenRequest__Output as ScreenRequest } from '../../protos/types/
 import type { ScreeningHandlers } from '../../protos/types/causeway/screening/v1/Screening.js'
 import { configuredCaller, createCallers, callerEntry } from '../../src/auth/callers.js'
 import { systemClock } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
 import { CLEARTEXT, openGrpcTls } from '../../src/grpc/tls.js'
 import { createLog } from '../../src/base/log.js'
 import { readSettings } from '../../src/base/settings_reader.js'
@@ -101,7 +102,7 @@ interface Screened {
   readonly front: ScreenedPipeline
   readonly outcomes: string[]
   readonly logged: unknown[]
-  run(command: Command): Promise<Answer>
+  run(command: Command, queueKey?: TenantId): Promise<Answer>
 }
 
 async function screened(
@@ -123,10 +124,10 @@ async function screened(
     recent ? withRecentDecisions(screening) : screening,
     { now: () => 0, screened: (purpose, outcome) => void outcomes.push(`${purpose} ${outcome}`) },
   )
-  const run = (command: Command): Promise<Answer> =>
+  const run = (command: Command, queueKey = DEMO): Promise<Answer> =>
     new Promise((reply) =>
       front.submit({
-        ...{ queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null, reply },
+        ...{ queueKey, command, origin: BY_TEST, deadline: null, signedBy: null, reply },
       }),
     )
   return { world, service, screening, front, outcomes, logged, run }
@@ -392,13 +393,15 @@ t.test('a refusal and recovery mode are not screened', async (t) => {
   t.equal(service.asked.length, 0)
 })
 
-t.test('more requests than the bound are refused', async (t) => {
+t.test('a tenant has half of the places, and the next one finds one', async (t) => {
   const { service, front, run, outcomes } = await screened(t, { timeoutMs: 300 })
   service.screen = SILENT
   const request = payout()
-  const all = Array.from({ length: SCREENED_MAX + 1 }, () => run(createPayout(DEMO, request)))
+  const all = Array.from({ length: SCREENED_MAX / 2 + 1 }, () => run(createPayout(DEMO, request)))
   t.equal(codeOf(await all.at(-1)!), 'configuration_error')
   t.same(outcomes, ['payout full'])
+  const other = run(createPayout(DEMO, payout()), 'other_sandbox' as TenantId)
+  t.equal(codeOf(await other), 'ok', 'it is held for review, as every payout without a decision')
   await front.idle()
   t.equal(
     new Set((await Promise.all(all.slice(0, -1))).map((each) => viewOf<PayoutView>(each).id)).size,

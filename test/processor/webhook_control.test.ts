@@ -7,6 +7,7 @@ import type { ClaimedEvents__Output as ClaimedEvents } from '../../protos/types/
 import type { ControlRequest__Output as ControlRequest } from '../../protos/types/causeway/internal/v1/ControlRequest.js'
 import type { ProtoGrpcType } from '../../protos/types/webhook_control.js'
 import { CONTROL_REQUESTS_MAX } from '../../src/base/constants.js'
+import type { TenantId } from '../../src/base/ids.js'
 import type { Outcome } from '../../src/base/errors.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import {
@@ -157,21 +158,26 @@ t.test('a fault is returned by its code, and a mismatched response is an error',
   t.equal(codeOf(await control.requestAll('redrive', {})), 'internal_error')
 })
 
-t.test('requests in flight are bounded and free their slots', async (t) => {
-  const { control, connect, connected } = await aControlService(t, 300)
-  connect(() => undefined)
-  await connected(1)
-  const responses = Array.from({ length: CONTROL_REQUESTS_MAX + 1 }, () =>
-    control.requestAll('status', {}),
-  )
-  t.equal(codeOf(await responses.at(-1)!), 'configuration_error')
-  const codes = await Promise.all(responses.slice(0, -1))
-  t.ok(codes.every((outcome) => codeOf(outcome) === 'timeout'))
-  connect(inFlight(1))
-  await connected(2)
-  t.equal(codeOf(await control.requestOne('status', {})), 'timeout')
-  t.equal(codeOf(await control.requestOne('status', {})), 'ok')
-})
+t.test(
+  'requests of a tenant in flight are bounded, leave slots to others and free them',
+  async (t) => {
+    const { control, connect, connected } = await aControlService(t, 300)
+    connect(() => undefined)
+    await connected(1)
+    const [greedy, other] = ['greedy_sandbox', 'other_sandbox'] as TenantId[]
+    const responses = Array.from({ length: CONTROL_REQUESTS_MAX / 2 }, () =>
+      control.requestAll('status', {}, greedy),
+    )
+    t.equal(codeOf(await control.requestAll('status', {}, greedy)), 'configuration_error')
+    responses.push(control.requestAll('status', {}, other), control.requestAll('status', {}))
+    const codes = await Promise.all(responses)
+    t.ok(codes.every((outcome) => codeOf(outcome) === 'timeout'))
+    connect(inFlight(1))
+    await connected(2)
+    t.equal(codeOf(await control.requestOne('status', {})), 'timeout')
+    t.equal(codeOf(await control.requestOne('status', {})), 'ok')
+  },
+)
 
 t.test('a claim asks every other pool', async (t) => {
   const { control, connect, connected, claim, pools } = await aControlService(t)

@@ -179,7 +179,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const submit = (work: Work): void => {
     if (stopped) return
-    if (metrics.waiting() >= QUEUE_MAX && work.queueKey !== 'internal') {
+    if (work.queueKey !== 'internal' && isFullFor(work.queueKey)) {
       metrics.refusedFull += 1
       work.reply(refuse('configuration_error'))
       return
@@ -188,6 +188,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (held !== null) held.push(work)
     else enqueue(work)
   }
+
+  /** A tenant may have as many waiting as it leaves free: it cannot fill the queue for others. */
+  const isFullFor = (queueKey: QueueKey): boolean =>
+    queue.count(queueKey) >= QUEUE_MAX - metrics.waiting()
 
   const enqueue = (work: Work): void => {
     queue.add(work.queueKey, work)

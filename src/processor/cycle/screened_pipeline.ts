@@ -13,14 +13,18 @@
  *   that the first one bound, and is not asked about again.
  * - A command that comes without its question counts as not asked about, never as one without a
  *   service: what needs a decision is refused.
- * - At most SCREENED_MAX requests are in here; a further one is refused like one at a full queue.
+ * - At most SCREENED_MAX requests are in here, of each tenant as many as it leaves free; a further
+ *   one is refused like one at a full queue. So one tenant cannot take all places while the service
+ *   is slow.
  */
+import { createFairShare } from '../../base/fair_share.js'
 import type { Outcome, Screening } from '../../screening/screening.js'
 import { refuse } from './answer.js'
-import type { Command, Screened, ScreenRequest, Verdict, Work } from './command.js'
+import type { Command, QueueKey, Screened, ScreenRequest, Verdict, Work } from './command.js'
 import type { Pipeline } from './pipeline.js'
 
-export const SCREENED_MAX = 1_000
+/** Half of it is for one tenant. */
+export const SCREENED_MAX = 2_000
 
 /** Takes measurements, in milliseconds. `full`: refused without a question. */
 export interface ScreeningMeter {
@@ -38,23 +42,24 @@ export function createScreenedPipeline(
 ): ScreenedPipeline {
   /** The last request of each order. */
   const last = new Map<string, Promise<void>>()
-  let open = 0
+  const open = createFairShare<QueueKey>(SCREENED_MAX)
   const emptyWaiters: (() => void)[] = []
 
   const submit = (work: Work): void => {
     const { screened } = work.command
     work.screening = null
     if (screened === undefined) return pipeline.submit(work)
-    if (open >= SCREENED_MAX) {
+    const { queueKey } = work
+    if (!open.mayTake(queueKey)) {
       meter.screened(screened.purpose, 'full', 0)
       return work.reply(refuse('configuration_error'))
     }
-    open += 1
+    open.take(queueKey)
     const { order } = screened
     const done = screen(work, screened, last.get(order)).then(() => {
-      open -= 1
+      open.release(queueKey)
       if (last.get(order) === done) last.delete(order)
-      if (open > 0) return
+      if (open.held > 0) return
       for (const resolve of emptyWaiters.splice(0)) resolve()
     })
     last.set(order, done)
@@ -92,7 +97,7 @@ export function createScreenedPipeline(
   return {
     submit,
     idle: async () => {
-      if (open > 0) await new Promise<void>((resolve) => void emptyWaiters.push(resolve))
+      if (open.held > 0) await new Promise<void>((resolve) => void emptyWaiters.push(resolve))
       await pipeline.idle()
     },
   }

@@ -30,11 +30,9 @@ export function listDeliveries(
       const page = pageOf(vault, `deliveries ${tenant} ${endpoint}`, request)
       if (page === null) return INVALID_PAGE
       if (pools.missingPools.length > 0) return refuse('configuration_error')
-      const found = await pools.requestAll('deliveries', {
-        endpoint_id: endpoint,
-        below_event: positionIn(page.after).event,
-        limit: page.limit,
-      })
+      const { event } = positionIn(page.after)
+      const wanted = { endpoint_id: endpoint, below_event: event, limit: page.limit }
+      const found = await pools.requestAll('deliveries', wanted, tenant)
       if (!found.ok) return refuse(found.code)
       return answer(pageView(vault, page, found.value, deliveryView))
     },

@@ -18,7 +18,11 @@ export function recoverEndpoint(
     queueKey: tenant,
     run: async () => {
       if (pools.missingPools.length > 0) return refuse('configuration_error')
-      const done = await pools.requestAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
+      const done = await pools.requestAll(
+        'redrive',
+        { endpoint_id, since, limit: REDRIVE_MAX },
+        tenant,
+      )
       if (!done.ok) return refuse(done.code)
       return answer({
         endpoint_id,

@@ -28,7 +28,7 @@ export function resendEvent(pools: WebhookPools, tenant: TenantId, request: Rese
         event: controlEvent(tenant, event),
         endpoint_id: request.endpoint_id ?? '',
       }
-      const resent = await findHolder(pools, resendRequest)
+      const resent = await findHolder(pools, tenant, resendRequest)
       if (!resent.ok) return refuse(resent.code)
       const pages = resent.value.map(({ deliveries }) => ({ deliveries, more: false }))
       const { deliveries } = mergePages(pages, Number.POSITIVE_INFINITY)
@@ -39,16 +39,15 @@ export function resendEvent(pools: WebhookPools, tenant: TenantId, request: Rese
 
 async function findHolder(
   pools: WebhookPools,
+  tenant: TenantId,
   resendRequest: { readonly event: ControlEvent; readonly endpoint_id: string },
 ): Promise<Outcome<readonly Resent[]>> {
-  const answers = await pools.requestAll('resend', {
-    ...resendRequest,
-    take: pools.connectedPools === 1,
-  })
+  const isOnly = pools.connectedPools === 1
+  const answers = await pools.requestAll('resend', { ...resendRequest, take: isOnly }, tenant)
   if (!answers.ok) return answers
   const known = answers.value.filter((each) => each.known)
   if (known.length > 0) return accepted(known)
-  const taken = await pools.requestOne('resend', { ...resendRequest, take: true })
+  const taken = await pools.requestOne('resend', { ...resendRequest, take: true }, tenant)
   return taken.ok ? accepted([taken.value]) : taken
 }
 

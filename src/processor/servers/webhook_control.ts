@@ -9,7 +9,8 @@
  *   partial list would be misleading.
  * - The pools that should be connected are those of WEBHOOK_POOLS and those that have connected
  *   since the start of this process.
- * - Requests in flight are bounded; further requests are refused at once.
+ * - Requests in flight are bounded, each tenant's and the operators' by what they leave free;
+ *   further ones are refused at once.
  * - A claim is complete when every pool has answered it. A pool that left is awaited for a while,
  *   because its process restarts or another one takes over; then it is complete without the pool.
  */
@@ -22,9 +23,11 @@ import type { PoolGreeting__Output as PoolGreeting } from '../../../protos/types
 import type { ControlRequest } from '../../../protos/types/causeway/internal/v1/ControlRequest.js'
 import { SECOND } from '../../base/clock.js'
 import { CONTROL_RESPONSE_WITHIN_MS, CONTROL_REQUESTS_MAX } from '../../base/constants.js'
+import { createFairShare } from '../../base/fair_share.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'
 import { WEBHOOK_POOLS_MAX } from '../../base/subjects.js'
+import type { QueueKey } from '../cycle/command.js'
 import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../queries/webhook_pools.js'
 
 /** Enough for a restart of a pool, or for another process to take its schema over. */
@@ -66,6 +69,7 @@ export function webhookControlService(
   /** Pools that are not connected and may have events that another pool claims. */
   const awaited = new Map<number, NodeJS.Timeout>()
   const inFlight = new Map<number, PendingRequest>()
+  const open = createFairShare<QueueKey>(CONTROL_REQUESTS_MAX)
   let lastNumber = 0
   let isClosing = false
 
@@ -154,11 +158,24 @@ export function webhookControlService(
     for (const stream of pools) if (!used.has(stream)) stream.end()
   }
 
-  const canRequest = (count: number): Outcome<undefined> => {
-    if (isClosing || count === 0 || inFlight.size + count > CONTROL_REQUESTS_MAX) {
-      return refused('configuration_error')
+  /** Sends the request to these pools, unless too many are open. */
+  const request = async <S extends Subject>(
+    streams: readonly PoolStream[],
+    subject: S,
+    message: PoolRequest<S>,
+    of: QueueKey,
+  ): Promise<Outcome<readonly PoolResponse<S>[]>> => {
+    const count = streams.length
+    if (isClosing || count === 0 || !open.mayTake(of, count)) return refused('configuration_error')
+    open.take(of, count)
+    const answers = await Promise.all(streams.map((stream) => send(stream, subject, message)))
+    open.release(of, count)
+    const values: PoolResponse<S>[] = []
+    for (const answer of answers) {
+      if (!answer.ok) return answer
+      values.push(answer.value)
     }
-    return accepted(undefined)
+    return accepted(values)
   }
 
   return {
@@ -176,25 +193,16 @@ export function webhookControlService(
     get missingPools() {
       return missingPools()
     },
-    requestAll: async (subject, request) => {
-      const may = canRequest(pools.size)
-      if (!may.ok) return may
-      const answers = await Promise.all([...pools].map((stream) => send(stream, subject, request)))
-      const values: PoolResponse<typeof subject>[] = []
-      for (const answer of answers) {
-        if (!answer.ok) return answer
-        values.push(answer.value)
-      }
-      return accepted(values)
-    },
-    requestOne: async (subject, request) => {
+    requestAll: (subject, message, of = 'internal') => request([...pools], subject, message, of),
+    requestOne: async (subject, message, of = 'internal') => {
       const [stream] = pools
-      const may = canRequest(stream === undefined ? 0 : 1)
-      if (!may.ok || stream === undefined) return refused('configuration_error')
-      // Round robin.
-      pools.delete(stream)
-      pools.add(stream)
-      return send(stream, subject, request)
+      if (stream !== undefined) {
+        // Round robin.
+        pools.delete(stream)
+        pools.add(stream)
+      }
+      const answered = await request(stream === undefined ? [] : [stream], subject, message, of)
+      return answered.ok ? accepted(answered.value[0]!) : answered
     },
   }
 }

@@ -4,8 +4,12 @@ import { faultsIn, type Mutant } from '../mutant.js'
 export const LIMITS: readonly Mutant[] = [
   ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/pipeline', {
     'A full queue takes more commands.': [
-      'metrics.waiting() >= QUEUE_MAX && work',
-      'metrics.waiting() >= QUEUE_MAX * 1000 && work',
+      'QUEUE_MAX - metrics.waiting()',
+      'QUEUE_MAX * 1000 - metrics.waiting()',
+    ],
+    'A tenant fills the queue for the others.': [
+      'queue.count(queueKey) >= QUEUE_MAX - metrics.waiting()',
+      'metrics.waiting() >= QUEUE_MAX',
     ],
     'A command is decided after its deadline.': ['ctx.now > work.deadline', 'ctx.now < 0'],
     'Writes are accepted below the reserve of disk space.': [

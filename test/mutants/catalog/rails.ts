@@ -84,6 +84,10 @@ export const RAILS: readonly Mutant[] = [
   ...faultsIn('src/processor/cycle/screened_pipeline.ts', SCREENING, {
     'A command that has lost its question passes.': ['    work.screening = null\n', ''],
     'Requests with one key are screened at once.': ['    await before\n', '    void before\n'],
+    'One tenant takes all places of a slow service.': [
+      'if (!open.mayTake(queueKey)) {',
+      'if (open.held >= SCREENED_MAX) {',
+    ],
   }),
   ...faultsIn('src/screening/recent_decisions.ts', SCREENING, {
     'A repeated key is asked about again, and can get another decision.': [

@@ -262,7 +262,17 @@ export const WEBHOOKS: readonly Mutant[] = [
   ...faultsIn('actors/webhook/intake/event_consumer.ts', 'webhook/event_consumer', {
     'Any number of repeated messages is in work.': ['repeatedInWork < repeatedMax', 'true'],
   }),
+  ...faultsIn('src/processor/servers/webhook_control.ts', 'processor/webhook_control', {
+    'One tenant takes all requests to the pools.': [
+      '!open.mayTake(of, count)',
+      'open.held + count > CONTROL_REQUESTS_MAX',
+    ],
+  }),
   ...faultsIn('actors/webhook/pool.ts', 'webhook/pool_schedule', {
+    'The receivers of one tenant use every slot.': [
+      '.next((tenant) => share.mayTake(tenant))',
+      '.next()',
+    ],
     'A failure that arrives after the endpoint was disabled counts.': [
       'queue.running && queue.endpoint?.url',
       'queue.endpoint?.url',
