@@ -118,6 +118,15 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
     })
   }
 
+  t.test(`${name} is shown to the second operator as it would be made`, async (t) => {
+    const world = await worldOf(t, false)
+    const { command } = await prepare(world)
+    requestIn(await world.run(command(ANN)))
+    const { subject, amount, currency, arguments: given } = (await pending(world)).at(-1)!
+    const shown = [subject, currency, amount].join(' ')
+    for (const value of shownValues(JSON.parse(given!))) t.match(shown, value)
+  })
+
   t.test(`${name} needs one operator while the setting is empty`, async (t) => {
     const world = await worldOf(t, false, ruleOf(''))
     const { command, isDone } = await prepare(world)
@@ -125,6 +134,21 @@ for (const [name, { action, prepare }] of Object.entries(CASES)) {
     t.equal(await isDone(), true)
     t.equal(world.memory().approvalRequests.size, 0)
   })
+}
+
+/**
+ * Lists show the evidence beside the subject, which has a digest or words for the others. An
+ * idempotency key changes nothing.
+ */
+const SHOWN_OTHERWISE = [
+  ...['evidence', 'idempotency_key', 'public_key', 'figures', 'rail_checked', 'incomplete'],
+]
+
+function shownValues(given: unknown): string[] {
+  if (given === null) return []
+  if (typeof given !== 'object') return [JSON.stringify(given).replaceAll('"', '')]
+  const members = Object.entries(given).filter(([name]) => !SHOWN_OTHERWISE.includes(name))
+  return members.flatMap(([, value]) => shownValues(value))
 }
 
 const stepsOf = async (t: Test): Promise<string[]> =>

@@ -2,6 +2,12 @@
 import { faultsIn, type Mutant } from '../mutant.js'
 
 export const SECOND_OPERATOR: readonly Mutant[] = [
+  ...faultsIn('src/processor/commands/operators/route_set.ts', 'processor/approvals', {
+    'A second operator approves a route whose terms are not shown.': [
+      "subject: `${tenant ?? 'all'} ${terms}`",
+      "subject: `${tenant ?? 'all'} ${country} ${currency}`",
+    ],
+  }),
   ...faultsIn('src/processor/changes/second_operator.ts', 'processor/second_operator', {
     'Amounts of one operator are not added up.': [
       'memory.singleHanded.of(operator, moved, now) + minor',

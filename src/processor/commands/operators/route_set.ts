@@ -58,10 +58,12 @@ export function refusalOfRoute(ctx: CommandContext, actor: Actor, route: Route):
   const { tenant, country, currency } = route
   const before = ctx.memory.routes.inForce(tenant, country, currency)
   if (!isGuardedRoute(before, route)) return null
+  // The second operator sees the terms, not only whose they are.
+  const terms = JSON.stringify({ ...routeView(route), tenant: undefined })
   return refusalOfOneOperator(ctx, actor, {
     operation: 'set_route',
     arguments: { tenant, route: routeView(route) },
-    subject: `${tenant ?? 'all'} ${country} ${currency}`,
+    subject: `${tenant ?? 'all'} ${terms}`,
     moved: null,
   })
 }
