@@ -160,6 +160,10 @@ function isSameOrigin(c: Ctx): boolean {
   return URL.canParse(origin) && new URL(origin).host === c.req.header('host')
 }
 
+/** A proxy that ends TLS speaks plain HTTP with us; a browser says what it speaks itself. */
+const isSecure = (c: Ctx): boolean =>
+  [c.req.url, c.req.header('origin') ?? ''].some((address) => address.startsWith('https:'))
+
 const certificateOf = (c: Ctx): ClientCertificate => clientCertificate(c.env.incoming.socket)
 
 function fingerprintOf(c: Ctx): string | undefined {
@@ -216,9 +220,8 @@ async function signIn(c: Ctx, console: ConsoleApp) {
   try {
     const { name, roles } = await identify(uplink)
     const cookie = console.sessions.start({ name, roles, uplink, certificate })
-    const secure = c.req.url.startsWith('https:')
     setCookie(c, cookieName(c), cookie, {
-      ...{ path: '/', httpOnly: true, sameSite: 'Strict', secure },
+      ...{ path: '/', httpOnly: true, sameSite: 'Strict', secure: isSecure(c) },
     })
     passed()
     console.log.info({ operator: name }, 'operator signed in')
