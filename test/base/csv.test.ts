@@ -20,7 +20,8 @@ t.test('records round-trip', async (t) => {
 })
 
 t.test('a cell that a spreadsheet would run as a formula is escaped', async (t) => {
-  for (const cell of ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', "'=1", "''+1"]) {
+  const full = ['\uff1d1', '\uff0b1', '\uff0d1', '\uff20A1', "'\uff1d1"]
+  for (const cell of ['=1+1', '+1', '-1', '@A1', '\tx', '\rx', '\nx', "'=1", "''+1", ...full]) {
     t.same(parse(csvLine([cell, 'b'])), [[`'${cell}`, 'b']])
     t.equal(withoutPrefix(`'${cell}`), cell)
   }

@@ -1,6 +1,11 @@
 /** What people and partners wrote cannot change what an operator sees beside it. */
+import { PassThrough } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import t from 'tap'
+import { instant } from '../../src/base/clock.js'
 import { prettyLine } from '../../src/base/log_format.js'
+import { FINDINGS_HEAD } from '../../src/reconciliation/findings_csv.js'
+import { findingsTo } from '../../src/operations/money/reconcile.js'
 import { isVisibleText, toVisibleJson, toVisibleText } from '../../src/base/visible_text.js'
 import {
   paintFor,
@@ -39,6 +44,25 @@ t.test('each control and format character is escaped', async (t) => {
     t.ok(isVisibleText(text))
     t.equal(toVisibleText(text), text)
   }
+})
+
+t.test('findings on a terminal show what a bank wrote in one line each', async (t) => {
+  const written = async (transactionId: string, isTTY: boolean): Promise<string> => {
+    const out = Object.assign(new PassThrough(), { isTTY })
+    const stated = {
+      ...({ instruction: 'ins_1', movement: 'executed', currency: 'THB', amount: 1n } as const),
+      ...{ at: instant(0), line: 1, transactionId },
+    }
+    await findingsTo(undefined, out).add({ status: 'missing_here', stated })
+    out.end()
+    return (await textOf(out)).slice(FINDINGS_HEAD.length)
+  }
+  for (const text of [...HOSTILE, 'a\r\nmatched,ins_2']) {
+    const shown = await written(text, true)
+    t.equal(shown.split('\n').length, 2, 'one line and its end')
+    t.notMatch(shown.trimEnd(), ANY)
+  }
+  t.match(await written('a\u202eb', false), 'a\u202eb', 'a pipe gets it as it is')
 })
 
 t.test('a text adds no line to a report and hides none of it', async (t) => {

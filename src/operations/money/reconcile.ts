@@ -2,10 +2,12 @@
  * `reconcile`: compares a bank statement with the ledger (statement_comparison).
  *
  * - With `--rail NAME` the statement is of that rail alone, and so are the bookings.
- * - Findings go to `--out FILE`, or to standard output with the report on standard error.
+ * - Findings go to `--out FILE`, or to standard output with the report on standard error. A
+ *   terminal gets what a bank wrote with its control characters escaped.
  * - The exit code is 1 when an entry does not match or a line cannot be read.
  */
 import type { Writable } from 'node:stream'
+import { toVisibleText } from '../../base/visible_text.js'
 import { FINDINGS_HEAD, findingLine } from '../../reconciliation/findings_csv.js'
 import type { ReconciliationOutcome } from '../../reconciliation/reconcile.js'
 import { actorOf, CHANGE } from '../cli/actor.js'
@@ -46,7 +48,10 @@ export const reconcileStatement: CliCommand = {
 }
 
 /** Opened by the first finding, or by close. */
-function findingsTo(file: string | undefined, out: Writable): Findings {
+export function findingsTo(file: string | undefined, out: Writable): Findings {
+  const isTerminal = file === undefined && 'isTTY' in out && out.isTTY === true
+  const shown = (line: string): string =>
+    isTerminal ? `${toVisibleText(line.replace(/\r\n$/, ''))}\n` : line
   let opened: TextOutput | undefined
   const open = (): TextOutput => {
     if (opened === undefined) {
@@ -56,7 +61,7 @@ function findingsTo(file: string | undefined, out: Writable): Findings {
     return opened
   }
   return {
-    add: (finding) => open().write(findingLine(finding)),
+    add: (finding) => open().write(shown(findingLine(finding))),
     close: () => open().close(),
   }
 }
