@@ -9,10 +9,12 @@ import { bearer } from '../src/grpc/bearer.js'
 import { openGrpcTls } from '../src/grpc/tls.js'
 import { createLog } from '../src/base/log.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../src/process/ops_http.js'
+import { reportCertificates } from '../src/metrics/certificates.js'
 import { createMetrics } from '../src/metrics/metrics.js'
 import { ownPage, reportProcess } from '../src/metrics/process_metrics.js'
 import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/process/program_options.js'
+import { SETTINGS_READ_BY } from '../src/base/setting_readers.js'
 import { readSettings } from '../src/base/settings_reader.js'
 import { openTracer } from '../src/tracing/tracer.js'
 import { docsOnDemand } from './docs/site.js'
@@ -44,6 +46,7 @@ async function main(): Promise<void> {
   const { directory, processor, states, shards } = upstream
   const own = createMetrics()
   reportProcess(own)
+  reportCertificates(own, settings, SETTINGS_READ_BY['gateway/main.js'])
   const metrics = createGatewayMetrics(own, {
     inFlight: () => processor.inFlight,
     streamOpen: () => processor.open,

@@ -16,9 +16,11 @@ import { openGrpcTls } from '../grpc/tls.js'
 import { createLog } from '../base/log.js'
 import { programOptions } from '../process/program_options.js'
 import { systemRandom } from '../base/random.js'
+import { SETTINGS_READ_BY } from '../base/setting_readers.js'
 import { readSettings } from '../base/settings_reader.js'
 import { LOGS_FOLDER } from '../operations/payments/request_logs.js'
 import { createApp } from './app.js'
+import { reportCertificates } from '../metrics/certificates.js'
 import { createMetrics } from '../metrics/metrics.js'
 import { reportProcess } from '../metrics/process_metrics.js'
 import { createFigures } from './figures/figures.js'
@@ -39,6 +41,7 @@ async function main(): Promise<void> {
   const figures = createFigures({ addresses: CONSOLE_METRICS, clock })
   const metrics = createMetrics()
   reportProcess(metrics)
+  reportCertificates(metrics, settings, SETTINGS_READ_BY['src/console/main.js'])
   metrics.read('causeway_console_sessions', () => sessions.count())
   const app = createApp({
     ...{ clock, log, sessions, figures, logs: join(settings.DATA_DIR, LOGS_FOLDER) },

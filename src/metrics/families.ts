@@ -9,6 +9,7 @@ import { GATEWAY_FAMILIES } from './gateway_families.js'
 import { PAYMENT_FAMILIES } from './payment_families.js'
 import {
   ADAPTER_FAMILIES,
+  CERTIFICATE_FAMILIES,
   CONSOLE_FAMILIES,
   DISK_FAMILIES,
   PROCESS_FAMILIES,
@@ -47,6 +48,7 @@ const ALL_FAMILIES = {
   ...SUPERVISOR_FAMILIES,
   ...CONSOLE_FAMILIES,
   ...TRACE_FAMILIES,
+  ...CERTIFICATE_FAMILIES,
   ...PROCESS_FAMILIES,
 } as const
 
@@ -92,6 +94,11 @@ export const FAMILY_GROUPS: readonly FamilyGroup[] = [
   groupOf('Database files', ['processor', 'webhooks', 'rail'], STORE_FILE_FAMILIES),
   groupOf('Traces', ['gateway', 'processor', 'webhooks', 'rail'], TRACE_FAMILIES),
   groupOf('Disk', ['processor', 'supervisor'], DISK_FAMILIES),
+  groupOf(
+    'Certificates',
+    ['gateway', 'processor', 'webhooks', 'rail', 'console'],
+    CERTIFICATE_FAMILIES,
+  ),
   groupOf('Stack', ['supervisor'], SUPERVISOR_FAMILIES),
   groupOf('Console', ['console'], CONSOLE_FAMILIES),
   groupOf('Every process', ['gateway', 'processor', 'webhooks', 'rail', 'console', 'supervisor'], {

@@ -18,10 +18,14 @@ import { openOpsHttp, opsListen, ownReadiness, type Readiness } from '../process
 import { programOptions } from '../process/program_options.js'
 import { systemRandom, type Random } from '../base/random.js'
 import { requirePrivateDataDir, type Settings } from '../base/settings.js'
+import { SETTINGS_READ_BY } from '../base/setting_readers.js'
 import { readSettings } from '../base/settings_reader.js'
 import { reportStartupFaults } from '../process/startup_faults.js'
+import { reportCertificates } from './certificates.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { ownPage, reportProcess } from './process_metrics.js'
+
+const MAIN = { processor: 'src/processor/main.js', webhooks: 'actors/webhook/main.js' } as const
 
 export interface OwnProcess {
   readonly settings: Settings
@@ -40,7 +44,7 @@ export interface OwnProcess {
 }
 
 export async function openOwnProcess(
-  name: 'processor' | 'webhooks',
+  name: keyof typeof MAIN,
   about: string,
 ): Promise<OwnProcess> {
   reportStartupFaults()
@@ -51,6 +55,7 @@ export async function openOwnProcess(
   const tls = openGrpcTls(settings, log)
   const metrics = createMetrics()
   reportProcess(metrics)
+  reportCertificates(metrics, settings, SETTINGS_READ_BY[MAIN[name]])
   let readinessNow = (): Readiness => ({ ready: false })
   let stopNow = (): Promise<void> => Promise.resolve()
   const ops = isSupervised()

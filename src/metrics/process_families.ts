@@ -68,6 +68,14 @@ export const DISK_FAMILIES = {
   causeway_disk_low: gauge('1 while less than DISK_RESERVE_MB is free and writes are rejected'),
 } as const satisfies Families
 
+/** Each process that has certificates. */
+export const CERTIFICATE_FAMILIES = {
+  causeway_certificate_expiry_time_seconds: gauge(
+    'When the first certificate of the file ends, in seconds since 1970; 0: it cannot be read',
+    'certificate',
+  ),
+} as const satisfies Families
+
 /** Each process with a database file has them. */
 export const STORE_FILE_FAMILIES = {
   causeway_store_file_bytes: gauge('Size of the database file'),

@@ -47,6 +47,9 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   })
   t.teardown(() => stack.stop())
   const { url } = stack
+  const metrics = await stack.metrics()
+  for (const name of ['CONSOLE_TLS_CERT_FILE', 'CONSOLE_CLIENT_CA_FILE'])
+    t.match(metrics, `expiry_time_seconds{certificate="${name}",process="console"} `)
   const ops = operatorCli(stack.dataDir)
   await ops.json(
     ...['callers', 'create', 'operator', 'carl', '--roles', 'read', '--reason', 'a test'],

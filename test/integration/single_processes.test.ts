@@ -10,6 +10,7 @@ import t from 'tap'
 import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { callerEntry } from '../../src/auth/callers.js'
+import { SECOND, systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT, NO_LOG, openGrpcTls } from '../../src/grpc/tls.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -140,9 +141,14 @@ t.test('each process serves its own role and logs to standard output', async (t)
     const other = role === 'gateway' ? 'processor' : 'gateway'
     t.equal((await fetchOps(ops, `/readyz?role=${other}`)).status, 404, role)
     t.match(output(), /"message":"serving"/, role)
+    const page = await (await fetchOps(ops, '/metrics')).text()
+    const name = `certificate_expiry_time_seconds{certificate="GRPC_TLS_CERT_FILE",process="${role}"}`
+    const [, ends] = page.split(name)
+    t.ok(Number.parseInt(ends ?? '', 10) * SECOND > systemClock.now(), `${role}: its certificate`)
   }
   const metrics = await (await fetchOps(processor.ops, '/metrics')).text()
   t.match(metrics, 'causeway_relay_backlog')
+  t.match(metrics, 'expiry_time_seconds{certificate="NATS_TLS_CERT_FILE",process="processor"} ')
 })
 
 t.test('the processor and the rail refuse callers without a certificate of the CA', async (t) => {

@@ -57,6 +57,13 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('metric_read_failures_total{metric="m",process="processor"}', '0+1x20', '3x20'),
     ...{ at: '5m', labels: { metric: 'm', ...processor } },
   },
+  CausewayCertificateEnds: {
+    ...one(
+      'certificate_expiry_time_seconds{certificate="TLS_CERT_FILE",process="gateway"}',
+      ...(['1209600x20', '2000000x20'] as const),
+    ),
+    ...{ at: '16m', labels: { certificate: 'TLS_CERT_FILE', process: 'gateway' } },
+  },
   CausewayHttpErrors: {
     fires: {
       'causeway_http_requests_total{status="503"}': '0+2x60',

@@ -164,6 +164,15 @@ t.test('certificates', async (t) => {
   t.match(await found(certificates, other, now), [
     /does not belong to the key in \S+soon\.key\.pem$/,
   ])
+  const screening = {
+    SCREENING_TLS_CERT_FILE: soon.GRPC_TLS_CERT_FILE,
+    SCREENING_TLS_KEY_FILE: settings.GRPC_TLS_KEY_FILE,
+    SCREENING_TLS_CA_FILE: settings.GRPC_TLS_CA_FILE,
+  }
+  t.match(await found(certificates, screening, now), [
+    /^SCREENING_TLS_CERT_FILE: the certificate of CN=processor ends in 20 days/,
+    /^SCREENING_TLS_CERT_FILE does not belong to the key/,
+  ])
   const member = join(folder, 'member.json')
   const tls = (name: string) => ({
     ...{ cert_file: `${name}.cert.pem`, key_file: `${name}.key.pem` },

@@ -18,7 +18,7 @@ const IMPORTED = /(?:from|import) '(\.[^']+)\.js'/g
 /** Files that name settings in texts, or all of them. */
 const OF_ALL_SETTINGS = [
   ...['src/base/settings.ts', 'src/base/settings_reader.ts', 'src/base/errors.ts'],
-  'src/base/setting_readers.ts',
+  ...['src/base/setting_readers.ts', 'src/base/certificate_files.ts'],
   ...['process', 'processor', 'gateway'].map((name) => `src/metrics/${name}_families.ts`),
 ]
 

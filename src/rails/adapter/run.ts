@@ -20,10 +20,17 @@ import { createLog, type Logger } from '../../base/log.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../../process/ops_http.js'
 import { programOptions } from '../../process/program_options.js'
 import { systemRandom } from '../../base/random.js'
-import { dataFile, requirePrivateDataDir, type Settings } from '../../base/settings.js'
+import { SETTINGS_READ_BY } from '../../base/setting_readers.js'
+import {
+  dataFile,
+  requirePrivateDataDir,
+  type SettingName,
+  type Settings,
+} from '../../base/settings.js'
 import { readSettings } from '../../base/settings_reader.js'
 import { reportStartupFaults } from '../../process/startup_faults.js'
 import { FILES } from '../../base/subjects.js'
+import { reportCertificates } from '../../metrics/certificates.js'
 import { createMetrics, type Metrics } from '../../metrics/metrics.js'
 import { ownPage, reportProcess } from '../../metrics/process_metrics.js'
 import { reportStoreFile } from '../../metrics/store_files.js'
@@ -49,13 +56,21 @@ export interface RailProcess {
   readonly about: string
   /** See `openJournal`. */
   readonly schema: string
+  /** Settings that it reads. Default: those of every adapter. */
+  readonly reads?: readonly SettingName[]
   readonly start: (served: Served, settings: Settings, metrics: Metrics) => Promise<Adapter>
 }
 
 /** What every adapter is served with. */
 export type Served = Omit<AdapterOptions, 'name' | 'rules'>
 
-export async function runRail({ process: name, about, schema, start }: RailProcess): Promise<void> {
+export async function runRail({
+  process: name,
+  about,
+  schema,
+  reads = SETTINGS_READ_BY['src/rails/sandbox/main.js'],
+  start,
+}: RailProcess): Promise<void> {
   reportStartupFaults()
   const { replaces } = programOptions('rail', about, REPLACES)
   const settings = readSettings()
@@ -64,6 +79,7 @@ export async function runRail({ process: name, about, schema, start }: RailProce
   const random = systemRandom()
   const metrics = createMetrics()
   reportProcess(metrics)
+  reportCertificates(metrics, settings, reads)
   const file = dataFile(settings, FILES.railDatabase)
   reportStoreFile(metrics, file)
   if (replaces) await formerEnded()

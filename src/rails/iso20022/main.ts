@@ -1,4 +1,5 @@
 /** The adapter of a switch that speaks ISO 20022: composition root. */
+import { SETTINGS_READ_BY } from '../../base/setting_readers.js'
 import { dataFile } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { startBankAdapter } from '../adapter/bank_adapter.js'
@@ -12,6 +13,7 @@ await runRail({
   process: 'iso20022_rail',
   about: 'The adapter of a bank or switch that speaks ISO 20022.',
   schema: BANK_JOURNAL_SCHEMA,
+  reads: SETTINGS_READ_BY['src/rails/iso20022/main.js'],
   start: async (served, settings, metrics) => {
     const { clock, log } = served
     const us = await readMembership(settings.ISO20022_FILE)
