@@ -20,7 +20,12 @@ import { saidIn, type Answered, type Said } from './outcome.js'
 import { creditTransfer, recallIdOf, recallRequest, statusRequest } from './payment_messages.js'
 import { ALREADY_RETURNED, NO_FUNDS } from './reason_codes.js'
 import type { Alarm, Record } from './record.js'
-import { noticesOf, saidInStatement } from './statements.js'
+import {
+  noticesOf,
+  noticesOfNotification,
+  saidInStatement,
+  type AlarmNotice,
+} from './statements.js'
 import {
   createSender,
   openReceiver,
@@ -170,6 +175,8 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
         return store(saidIn(message, 'nothing'), receive)
       case 'camt.053.001.08':
         return takeStatements(message.body, receive)
+      case 'camt.054.001.08':
+        return takeNotifications(message.body, receive)
       case 'admi.002.001.01':
         await tellRejected(message.body)
         return TAKEN
@@ -190,10 +197,19 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
     { Stmt }: MessageBody<'camt.053.001.08'>,
     receive: BankReceiver,
   ): Promise<Reply> {
-    for (const statement of Stmt) {
-      const notices = await noticesOf(statement, record)
-      for (const { kind, subject, code } of notices) await alarm(kind, subject, code)
-    }
+    for (const statement of Stmt) await alarmAll(await noticesOf(statement, record))
     return store(Stmt.flatMap(saidInStatement), receive)
+  }
+
+  async function takeNotifications(
+    { Ntfctn }: MessageBody<'camt.054.001.08'>,
+    receive: BankReceiver,
+  ): Promise<Reply> {
+    for (const each of Ntfctn) await alarmAll(await noticesOfNotification(each, record))
+    return store(Ntfctn.flatMap(saidInStatement), receive)
+  }
+
+  async function alarmAll(notices: readonly AlarmNotice[]): Promise<void> {
+    for (const { kind, subject, code } of notices) await alarm(kind, subject, code)
   }
 }

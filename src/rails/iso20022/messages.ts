@@ -44,6 +44,32 @@ const ORIGINAL = {
   ...{ OrgnlInstrId: maybe(MAX_35), OrgnlEndToEndId: maybe(MAX_35), OrgnlTxId: maybe(MAX_35) },
   OrgnlUETR: maybe(UETR),
 }
+/** Of a statement and of a notification of single entries. */
+const STATED = {
+  ...{ Id: one(MAX_35), ElctrncSeqNb: maybe(NUMBER), CreDtTm: maybe(DATE_TIME) },
+  FrToDt: maybe(group({ FrDtTm: one(DATE_TIME), ToDtTm: one(DATE_TIME) })),
+  Acct: one(group({ Id: one(ACCOUNT_ID), Ccy: maybe(CURRENCY) })),
+}
+const ENTRY_REFERENCES = group({
+  ...{ InstrId: maybe(MAX_35), EndToEndId: maybe(MAX_35), UETR: maybe(UETR), TxId: maybe(MAX_35) },
+})
+const ENTRY = group({
+  ...{ NtryRef: maybe(MAX_35), Amt: one(amount), CdtDbtInd: one(DIRECTION) },
+  Sts: one(choice({ Cd: one(CODE) })),
+  BookgDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
+  ValDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
+  BkTxCd: one(group({ Prtry: maybe(group({ Cd: one(MAX_35) })) })),
+  NtryDtls: any(
+    group({
+      TxDtls: any(
+        group({
+          Refs: maybe(ENTRY_REFERENCES),
+          RtrInf: maybe(group({ Rsn: maybe(REASON) })),
+        }),
+      ),
+    }),
+  ),
+})
 /** The message that is answered. */
 const ORIGINAL_GROUP = group({ OrgnlMsgId: one(MAX_35), OrgnlMsgNmId: one(MAX_35) })
 
@@ -170,9 +196,7 @@ export const MESSAGES = {
       GrpHdr: one(HEADER),
       Stmt: some(
         group({
-          ...{ Id: one(MAX_35), ElctrncSeqNb: maybe(NUMBER), CreDtTm: maybe(DATE_TIME) },
-          FrToDt: maybe(group({ FrDtTm: one(DATE_TIME), ToDtTm: one(DATE_TIME) })),
-          Acct: one(group({ Id: one(ACCOUNT_ID), Ccy: maybe(CURRENCY) })),
+          ...STATED,
           Bal: some(
             group({
               Tp: one(group({ CdOrPrtry: one(choice({ Cd: one(CODE) })) })),
@@ -180,33 +204,14 @@ export const MESSAGES = {
               Dt: one(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
             }),
           ),
-          Ntry: any(
-            group({
-              ...{ NtryRef: maybe(MAX_35), Amt: one(amount), CdtDbtInd: one(DIRECTION) },
-              Sts: one(choice({ Cd: one(CODE) })),
-              BookgDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
-              ValDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
-              BkTxCd: one(group({ Prtry: maybe(group({ Cd: one(MAX_35) })) })),
-              NtryDtls: any(
-                group({
-                  TxDtls: any(
-                    group({
-                      Refs: maybe(
-                        group({
-                          ...{ InstrId: maybe(MAX_35), EndToEndId: maybe(MAX_35) },
-                          ...{ UETR: maybe(UETR), TxId: maybe(MAX_35) },
-                        }),
-                      ),
-                      RtrInf: maybe(group({ Rsn: maybe(REASON) })),
-                    }),
-                  ),
-                }),
-              ),
-            }),
-          ),
+          Ntry: any(ENTRY),
         }),
       ),
     }),
+  },
+  'camt.054.001.08': {
+    root: 'BkToCstmrDbtCdtNtfctn',
+    shape: group({ GrpHdr: one(HEADER), Ntfctn: some(group({ ...STATED, Ntry: any(ENTRY) })) }),
   },
   'admi.002.001.01': {
     root: 'admi.002.001.01',

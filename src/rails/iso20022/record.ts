@@ -13,7 +13,7 @@ import { openDatabase } from '../../store/sqlite/database.js'
 /** What an operator must look at. Each is explained in the guide. */
 export const ALARMS = [
   ...(['no_funds', 'message_rejected', 'message_malformed', 'signature_invalid'] as const),
-  ...(['statement_missing', 'statement_unbalanced'] as const),
+  ...(['statement_missing', 'statement_unbalanced', 'notification_missing'] as const),
 ] as const
 export type Alarm = (typeof ALARMS)[number]
 export type NoticeKind = Alarm | 'refusal'
@@ -30,8 +30,11 @@ export interface Record {
   firstSent(messageId: string): Promise<Instant>
   note(notice: Notice): Promise<void>
   notices(): Promise<readonly Notice[]>
-  /** Stores a statement's number. @returns the numbers between it and the last one before */
-  statement(account: string, number: number): Promise<{ readonly missing: readonly number[] }>
+  /**
+   * Stores a number of a series of statements or notifications.
+   * @returns the numbers between it and the last one before
+   */
+  statement(series: string, number: number): Promise<{ readonly missing: readonly number[] }>
   close(): Promise<void>
 }
 
@@ -65,8 +68,8 @@ export async function openRecord(file: string, clock: Clock): Promise<Record> {
       await database.run(NOTE, [kind, subject, code, clock.now()])
     },
     notices: () => database.all<Notice>('SELECT kind, subject, code FROM notices ORDER BY at'),
-    statement: async (account, number) => {
-      const digest = hash('sha256', account)
+    statement: async (series, number) => {
+      const digest = hash('sha256', series)
       const since = plus(clock.now(), -COUNTED_FOR_MS)
       const [last] = await database.all<{ number: number | null }>(LAST, [digest, number, since])
       await database.run(STATEMENT, [digest, number, clock.now()])

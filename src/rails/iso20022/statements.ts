@@ -1,7 +1,8 @@
 /**
- * Statements of our account at the switch: what they say of our payments, and whether one is
- * missing or does not add up.
+ * Statements of our account at the switch, and its notifications of single entries: what they say
+ * of our payments, and whether one is missing or does not add up.
  *
+ * - Statements and notifications are numbered apart. A notification has no balances.
  * - Only booked entries about one payment count.
  * - An entry that debits us is an execution, one that credits us a return.
  */
@@ -14,16 +15,18 @@ import type { Alarm, Notice, Record } from './record.js'
 import type { Amount } from './shape.js'
 
 type Statement = MessageBody<'camt.053.001.08'>['Stmt'][number]
-type Entry = Statement['Ntry'][number]
+type Notification = MessageBody<'camt.054.001.08'>['Ntfctn'][number]
+type Entry = Notification['Ntry'][number]
 
-type AlarmNotice = Notice & { readonly kind: Alarm }
+export type AlarmNotice = Notice & { readonly kind: Alarm }
 
 const BOOKED = 'BOOK'
 const DEBIT = 'DBIT'
 const OPENING = 'OPBD'
 const CLOSING = 'CLBD'
 
-export const saidInStatement = ({ Ntry }: Statement): readonly Said[] => Ntry.flatMap(saidInEntry)
+export const saidInStatement = ({ Ntry }: Pick<Notification, 'Ntry'>): readonly Said[] =>
+  Ntry.flatMap(saidInEntry)
 
 function saidInEntry({ Sts, Amt, CdtDbtInd, NtryDtls }: Entry): readonly Said[] {
   const [details, ...others] = NtryDtls.flatMap(({ TxDtls }) => TxDtls)
@@ -44,17 +47,38 @@ export async function noticesOf(
 ): Promise<readonly AlarmNotice[]> {
   const { Acct, ElctrncSeqNb } = statement
   const currency = Acct.Ccy ?? statement.Bal[0]?.Amt.currency ?? ''
-  const notices: AlarmNotice[] = []
-  if (!isBalanced(statement)) {
-    notices.push({ kind: 'statement_unbalanced', subject: currency, code: ElctrncSeqNb ?? '' })
-  }
-  if (ElctrncSeqNb === undefined) return notices
-  const account = `${Acct.Id.Othr?.Id ?? ''} ${currency}`
-  const { missing } = await record.statement(account, Number(ElctrncSeqNb))
-  for (const number of missing) {
-    notices.push({ kind: 'statement_missing', subject: currency, code: String(number) })
-  }
-  return notices
+  const missing = await missingBefore(statement, record, `${Acct.Id.Othr?.Id ?? ''} ${currency}`)
+  const notices = missing.map((code) => notice('statement_missing', currency, code))
+  return isBalanced(statement)
+    ? notices
+    : [notice('statement_unbalanced', currency, ElctrncSeqNb ?? ''), ...notices]
+}
+
+/** Likewise, of a notification. */
+export async function noticesOfNotification(
+  notification: Notification,
+  record: Record,
+): Promise<readonly AlarmNotice[]> {
+  const { Acct, Ntry } = notification
+  const currency = Acct.Ccy ?? Ntry[0]?.Amt.currency ?? ''
+  const series = `notifications ${Acct.Id.Othr?.Id ?? ''} ${currency}`
+  const missing = await missingBefore(notification, record, series)
+  return missing.map((code) => notice('notification_missing', currency, code))
+}
+
+const notice = (kind: Alarm, subject: string, code: string): AlarmNotice => ({
+  ...{ kind, subject, code },
+})
+
+/** The numbers of a series between the last one that came and this one, which is stored. */
+async function missingBefore(
+  { ElctrncSeqNb }: Pick<Notification, 'ElctrncSeqNb'>,
+  record: Record,
+  series: string,
+): Promise<readonly string[]> {
+  if (ElctrncSeqNb === undefined) return []
+  const { missing } = await record.statement(series, Number(ElctrncSeqNb))
+  return missing.map(String)
 }
 
 /** Whether the opening balance and the entries are the closing balance; true if it has not both. */

@@ -47,6 +47,10 @@ export const ISO20022: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('src/rails/iso20022/bank.ts', MISBEHAVIOR, {
+    'A notification of single entries is taken, and nothing of it is stored.': [
+      'store(Ntfctn.flatMap(saidInStatement), receive)',
+      'store([], receive)',
+    ],
     'A message of another member is taken.': [
       'message.from === us.switch && message.to === us.agent',
       'message.to === us.agent',

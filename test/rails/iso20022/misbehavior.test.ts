@@ -11,7 +11,7 @@ import type { Mode } from '../../../src/rails/switch/behavior.js'
 import { createSigner, SIGNATURE_HEADER } from '../../../src/rails/iso20022/signature.js'
 import { aLinkedListener, anInstruction, until } from '../harness.js'
 import { aNetwork, type Network } from './network.js'
-import { SAMPLES } from './samples.js'
+import { notification, SAMPLES } from './samples.js'
 
 t.setTimeout(0)
 const network: Network = await aNetwork(t)
@@ -172,6 +172,30 @@ async function post(t: Test, { body, signature, isCertified = true, method = 'PO
     call.end(body)
   })
 }
+
+t.test('notifications of single entries, numbered apart from statements', async (t) => {
+  const { signer } = await readMembership(join(network.folder, 'switch.json'))
+  const amount = { minor: 12_345n, currency: 'THB' }
+  const notify = async (id: EffectId, number: string): Promise<void> => {
+    const message = notification(id, amount, number)
+    const body = writeMessage({ ...message, from: 'SWITCH', to: 'CAUSEWAY' })
+    t.equal(await post(t, { body, signature: await signer.sign(body) }), 204)
+  }
+  const [first, second] = [pay('pending'), pay('pending')]
+  await until('both are at the switch', () => [first, second].every(atSwitch))
+  await notify(first, '41')
+  t.match(await rail.waitFor(first, 'executed'), { amount: 12_345n, currency: 'THB' })
+  t.notOk(statusesOf(second).includes('executed'))
+  await notify(second, '43')
+  await rail.waitFor(second, 'executed')
+  await notify(second, '43')
+  t.same(
+    statusesOf(second).filter((status) => status === 'executed'),
+    ['executed'],
+  )
+  const missing = (await noticesAbout('THB')).filter((notice) => notice.startsWith('notification'))
+  t.same(missing, ['notification_missing 42'])
+})
 
 t.test('only signed messages of the switch are taken', async (t) => {
   const { signer } = await readMembership(join(network.folder, 'switch.json'))

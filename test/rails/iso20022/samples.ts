@@ -11,6 +11,7 @@ import {
   uetrOf,
   type Membership,
 } from '../../../src/rails/iso20022/payment_messages.js'
+import type { Amount } from '../../../src/rails/iso20022/shape.js'
 import type { Instruction } from '../../../src/rails/rail.js'
 
 export const US: Membership = {
@@ -95,6 +96,7 @@ export const SAMPLES: Readonly<Record<MessageName, Message>> = {
   },
   'camt.056.001.09': recallRequest(TRANSFER, AT, US),
   'camt.029.001.10': resolution('RJCR', 'CUST'),
+  'camt.054.001.08': notification(PAYOUT, VND(1_250_000n), '1'),
   'camt.053.001.08': {
     ...{ name: 'camt.053.001.08', ...back, id: 'T1' },
     body: {
@@ -104,17 +106,7 @@ export const SAMPLES: Readonly<Record<MessageName, Message>> = {
           ...{ Id: 'T1', ElctrncSeqNb: '1', CreDtTm: AT_TEXT },
           Acct: { Id: { Othr: { Id: US.debtor.account } }, Ccy: 'VND' },
           Bal: [balance('OPBD', 0n), balance('CLBD', 1_250_000n)],
-          Ntry: [
-            {
-              ...{ NtryRef: '1', Amt: VND(1_250_000n), CdtDbtInd: 'DBIT', Sts: { Cd: 'BOOK' } },
-              ...{ BookgDt: { DtTm: AT_TEXT }, BkTxCd: { Prtry: { Cd: 'PAYMENT' } } },
-              NtryDtls: [
-                {
-                  TxDtls: [{ Refs: { InstrId: PAYOUT, EndToEndId: PAYOUT, UETR: uetrOf(PAYOUT) } }],
-                },
-              ],
-            },
-          ],
+          Ntry: [entryOf(PAYOUT, VND(1_250_000n))],
         },
       ],
     },
@@ -126,6 +118,28 @@ export const SAMPLES: Readonly<Record<MessageName, Message>> = {
       Rsn: { RjctgPtyRsn: 'MALFORMED', RjctnDtTm: AT_TEXT, RsnDesc: 'CdtrAcct is missing' },
     },
   },
+}
+
+/** Of one booked debit of our account. */
+export function notification(id: EffectId, amount: Amount, number: string): Message {
+  const { account } = US.debtor
+  const notified = {
+    ...{ Id: 'N1', ElctrncSeqNb: number, CreDtTm: AT_TEXT },
+    Acct: { Id: { Othr: { Id: account } }, Ccy: amount.currency },
+    Ntry: [entryOf(id, amount)],
+  }
+  return {
+    ...{ name: 'camt.054.001.08', ...back, id: 'N1' },
+    body: { GrpHdr: header('N1'), Ntfctn: [notified] },
+  }
+}
+
+function entryOf(id: EffectId, amount: Amount) {
+  return {
+    ...{ NtryRef: '1', Amt: amount, CdtDbtInd: 'DBIT', Sts: { Cd: 'BOOK' } },
+    ...{ BookgDt: { DtTm: AT_TEXT }, BkTxCd: { Prtry: { Cd: 'PAYMENT' } } },
+    NtryDtls: [{ TxDtls: [{ Refs: { InstrId: id, EndToEndId: id, UETR: uetrOf(id) } }] }],
+  }
 }
 
 function balance(code: string, minor: bigint) {
