@@ -1,7 +1,7 @@
 /** Settings: defaults, allowed values, `.env`, faults. */
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTINGS, type SettingName } from '../../src/base/settings.js'
+import { SETTINGS, type SettingName, type Settings } from '../../src/base/settings.js'
 import { readSettings, SettingsError, withoutSecrets } from '../../src/base/settings_reader.js'
 
 const NO_FILE = '/nowhere/.env'
@@ -15,11 +15,28 @@ const faultsOf = (environment: Record<string, string>, file = NO_FILE): string =
   }
 }
 
+/** Partners, scripts and running stacks rely on these without setting them. */
+const DEFAULTS: Partial<Settings> = {
+  ...{ HTTP_HOST: '127.0.0.1', HTTP_PORT: 8_080, GRPC_HOST: '127.0.0.1', GRPC_PORT: 50_051 },
+  ...{ OPS_HOST: '127.0.0.1', OPS_PORT: 9_090, NATS_PORT: 4_222, DATA_DIR: 'var', GATEWAYS: 1 },
+  ...{ CONSOLE: 'on', CONSOLE_HOST: '127.0.0.1', CONSOLE_PORT: 8_090, BRAND: 'Service' },
+  ...{ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: [] },
+  ...{ STORE: 'sqlite', SHARD: 'books_1', CLUSTER: 'off', RECOVERY: 'no' },
+  ...{ RATE_LIMIT: 'on', RATE_LIMIT_PER_SECOND: 1_000, RAIL_DELAY_MS: 250 },
+  ...{ SESSION_TTL_S: 300, QUOTE_TTL_S: 300, INTENT_TTL_S: 1_800, RAIL_SUBMIT_TTL_S: 60 },
+  ...{ REVIEW_TTL_S: 72 * 3_600, DUPLICATE_SCAN_WINDOW_S: 60, SPREAD_BPS: 0, RATE_MAX_AGE_S: 0 },
+  ...{ TH_LIMIT_TRANSACTION_THB: 50_000, TH_LIMIT_DAY_THB: 200_000 },
+  ...{ TH_LIMIT_MONTH_THB: 1_000_000, TH_MINIMUM_SATANG: 100, VN_MINIMUM_VND: 1_000 },
+  ...{ SECOND_OPERATOR_FROM: [], ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'no' },
+  ...{ WEBHOOK_ALLOW_PRIVATE: false, WEBHOOK_MAX_ATTEMPTS: 12, WEBHOOK_BACKOFF_SCALE_PCT: 100 },
+  ...{ EVENTS_KEEP_DAYS: 0, IDEMPOTENCY_KEYS_KEEP_DAYS: 0, PAYOUT_KEYS_KEEP_DAYS: 0 },
+  ...{ REQUESTS_KEEP_DAYS: 0, USERS_KEEP_DAYS: 0, BENEFICIARIES_KEEP_DAYS: 0 },
+}
+
 t.test('every setting has its default without an environment', async (t) => {
   const settings = readSettings({}, NO_FILE)
-  t.equal(settings.HTTP_PORT, 8080)
-  t.equal(settings.RAIL_DELAY_MS, 250)
-  t.same(settings.SANDBOX_HOSTS, ['api.localhost'])
+  for (const [name, value] of Object.entries(DEFAULTS))
+    t.strictSame(settings[name as SettingName], value, name)
   t.ok(Object.isFrozen(settings))
 })
 
