@@ -78,14 +78,19 @@ export const statesMatchTimestamps = byQuery({
 
 export const openEntitiesHaveTimers = byQuery({
   name: 'open_entities_have_timers',
-  sentence: 'Every open entity has a timer, except a payout held for review.',
+  sentence: 'Every open entity has a timer: an open payment, one under review, an open recall.',
   over: ['payouts', 'intents'],
   broken: `
     SELECT id AS entity, state || ' without due_at' AS found, 'a due_at' AS expected
-      FROM payouts WHERE state = 'processing' AND due_at IS NULL
+      FROM payouts WHERE state IN ('created', 'processing') AND due_at IS NULL
     UNION ALL
     SELECT id, state || ' without due_at', 'a due_at'
-      FROM intents WHERE state IN ('created', 'authorized') AND due_at IS NULL`,
+      FROM intents WHERE state IN ('created', 'authorized') AND due_at IS NULL
+    UNION ALL
+    SELECT id, 'an open recall without due_at', 'a due_at'
+      FROM intents WHERE state = 'captured' AND due_at IS NULL AND CASE WHEN json_valid(context)
+        THEN context ->> '$.recall.requestedAt' IS NOT NULL
+          AND context ->> '$.recall.refused' IS NOT 1 END`,
 })
 
 /** A tenant is `{partner}_{environment}`. A partner id has no underscore. */

@@ -43,6 +43,16 @@ export const snapshots: Corruptions = ({ payouts, intents }) => [
         WHERE id = '${payouts.processing}'`,
       payouts.processing,
     ],
+    'the end of a review lost': [
+      `UPDATE payouts SET due_at = NULL, context = json_set(context, '$.wakeAt', NULL)
+        WHERE id = '${payouts.held}'`,
+      payouts.held,
+    ],
+    'a recall that nothing repeats': [
+      `UPDATE intents SET context = json_remove(context, '$.recall.refused')
+        WHERE id = '${intents.refundFailed}'`,
+      intents.refundFailed,
+    ],
   }),
   ...breaks('tenants_are_partners', {
     'an intent without a partner': [
