@@ -169,7 +169,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('disk_free_bytes', '1000000-1000x480', '1000000x480'),
     at: '7h30m',
   },
-  CausewayWalLarge: { ...one('store_wal_bytes', '2000000000x20', '64000000x20'), at: '16m' },
+  CausewayWalLarge: { ...one('store_wal_bytes', '300000000x20', '64000000x20'), at: '16m' },
   CausewayBackupOld: { ...one('backup_age_seconds', '90001x20', '0+60x20'), at: '16m' },
   CausewayIntegrityFailed: { ...one('integrity_failed', '1x2', '0x2'), at: '1m' },
   CausewayCorruptRows: { ...one('corrupt_rows', '1x2', '0x2'), at: '1m' },
