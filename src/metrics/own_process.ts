@@ -43,10 +43,7 @@ export interface OwnProcess {
   stopsBy(stop: () => Promise<void>): void
 }
 
-export async function openOwnProcess(
-  name: keyof typeof MAIN,
-  about: string,
-): Promise<OwnProcess> {
+export async function openOwnProcess(name: keyof typeof MAIN, about: string): Promise<OwnProcess> {
   reportStartupFaults()
   const { replaces } = programOptions(name, about, REPLACES)
   const settings = readSettings()

@@ -61,7 +61,7 @@ t.test('commands work against a running stack', async (t) => {
       const answer = await acme.request('GET', '/v1/balances')
       return answer.status === 200 && answer
     })
-    t.strictSame(balances.body['data'], [
+    t.strictSame((balances.body as { data: unknown }).data, [
       { currency: 'THB', available: '1000000000', reserved: '0' },
       { currency: 'USD', available: '1000000000', reserved: '0' },
       { currency: 'VND', available: '1000000000', reserved: '0' },
