@@ -142,8 +142,8 @@ t.test('each process serves its own role and logs to standard output', async (t)
     t.equal((await fetchOps(ops, `/readyz?role=${other}`)).status, 404, role)
     t.match(output(), /"message":"serving"/, role)
     const page = await (await fetchOps(ops, '/metrics')).text()
-    const name = `certificate_expiry_time_seconds{certificate="GRPC_TLS_CERT_FILE",process="${role}"}`
-    const [, ends] = page.split(name)
+    const labels = `{certificate="GRPC_TLS_CERT_FILE",process="${role}"}`
+    const [, ends] = page.split(`certificate_expiry_time_seconds${labels}`)
     t.ok(Number.parseInt(ends ?? '', 10) * SECOND > systemClock.now(), `${role}: its certificate`)
   }
   const metrics = await (await fetchOps(processor.ops, '/metrics')).text()

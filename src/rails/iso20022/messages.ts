@@ -44,7 +44,7 @@ const ORIGINAL = {
   ...{ OrgnlInstrId: maybe(MAX_35), OrgnlEndToEndId: maybe(MAX_35), OrgnlTxId: maybe(MAX_35) },
   OrgnlUETR: maybe(UETR),
 }
-/** Of a statement and of a notification of single entries. */
+/** A statement and a notification of single entries have these. */
 const STATED = {
   ...{ Id: one(MAX_35), ElctrncSeqNb: maybe(NUMBER), CreDtTm: maybe(DATE_TIME) },
   FrToDt: maybe(group({ FrDtTm: one(DATE_TIME), ToDtTm: one(DATE_TIME) })),

@@ -120,7 +120,7 @@ export const SAMPLES: Readonly<Record<MessageName, Message>> = {
   },
 }
 
-/** Of one booked debit of our account. */
+/** A booked debit of our account. */
 export function notification(id: EffectId, amount: Amount, number: string): Message {
   const { account } = US.debtor
   const notified = {
