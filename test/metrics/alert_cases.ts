@@ -9,6 +9,9 @@ export interface AlertCase {
   readonly fires: Series
   /** Without series it must not fire, unless others are given. */
   readonly quiet: Series
+  /** Other series that make it fire: each part of a rule with several. */
+  readonly alsoFires?: readonly Series[]
+  readonly alsoQuiet?: readonly Series[]
   /** When it fires. */
   readonly at: string
   /** The labels of the alerts, besides the severity. */
@@ -45,6 +48,30 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: { 'causeway_build_info{version="1.0.0"}': '1x5' },
     at: '3m',
   },
+  CausewayTargetDown: {
+    fires: {
+      'up{job="gateways",instance="g1:9090"}': '1x10 0x20',
+      'up{job="gateways",instance="g2:9090"}': '1x30',
+      'causeway_build_info{job="gateways",instance="g2:9090",version="1.0.0"}': '1x30',
+    },
+    quiet: {
+      'up{job="node",instance="n1:9100"}': '0x30',
+      'up{job="gateways",instance="g1:9090"}': '1x20 0 1x9',
+      'causeway_build_info{job="gateways",instance="g1:9090",version="1.0.0"}': '1x30',
+    },
+    alsoFires: [
+      {
+        'up{job="gateways",instance="g1:9090"}': '1x10 0x20',
+        'causeway_build_info{job="gateways",instance="g1:9090",version="1.0.0"}': '1x10 stale',
+      },
+    ],
+    ...{ at: '21m', labels: { job: 'gateways', instance: 'g1:9090' } },
+  },
+  CausewayGatewayCutOff: {
+    ...one('gateway_stream_open{process="gateway"}', '0x5', '1x5'),
+    alsoFires: [{ 'causeway_gateway_directory_fresh{process="gateway"}': '0x5' }],
+    ...{ at: '2m', labels: { process: 'gateway' } },
+  },
   CausewayProcessRestarts: {
     ...one('process_restarts_total{process="rail"}', '0+1x20', '1x20'),
     ...{ at: '15m', labels: { process: 'rail' } },
@@ -56,6 +83,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CausewayMetricReadFailures: {
     ...one('metric_read_failures_total{metric="m",process="processor"}', '0+1x20', '3x20'),
     ...{ at: '5m', labels: { metric: 'm', ...processor } },
+  },
+  CausewayHttpCertificateNotInUse: {
+    ...one('http_certificate_in_use{process="gateway"}', '0x10', '1x10'),
+    ...{ at: '6m', labels: { process: 'gateway' } },
   },
   CausewayCertificateEnds: {
     ...one(
@@ -126,6 +157,13 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       [`causeway_payment_transitions_total{state="failed",${PAYOUTS}}`]: '0+1x40',
       [`causeway_payment_transitions_total{state="completed",${PAYOUTS}}`]: '0+9x40',
     },
+    // The only payment of a quarter of an hour.
+    alsoQuiet: [
+      {
+        [`causeway_payment_failures_total{failure_code="rejected",${PAYOUTS}}`]: '1x18 2x40',
+        [`causeway_payment_transitions_total{state="failed",${PAYOUTS}}`]: '1x18 2x40',
+      },
+    ],
     ...{ at: '30m', labels: { entity: 'payout', corridor: 'th_thb' } },
   },
   CausewayDiscrepancies: { ...one('discrepancies_open', '1x10', '0x10'), at: '6m' },
@@ -145,10 +183,14 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     },
     at: '11m',
   },
-  CausewayPayoutsHeld: { ...one('held_payouts', '1x300', '0x300'), at: '4h1m' },
+  CausewayPayoutsHeld: {
+    ...one('held_payout_oldest_age_seconds', '14000+60x20', '0+60x20'),
+    at: '15m',
+  },
   CausewayApprovalsWait: { ...one('approvals_open', '1x300', '0x300'), at: '4h1m' },
   CausewayRateOld: {
     ...one('rate_age_seconds{environment="production",currency="THB"}', '86401x20', '0+60x20'),
+    alsoQuiet: [{ 'causeway_rate_age_seconds{environment="sandbox",currency="THB"}': '86401x20' }],
     ...{ at: '16m', labels: { environment: 'production', currency: 'THB' } },
   },
   CausewayPrefundRunsOut: {
@@ -163,6 +205,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: '21m',
   },
   CausewayDeadLetters: { ...one('webhook_dead_letters', '0x5 1x20', '7x20'), at: '10m' },
+  CausewayPoisonMessages: { ...one('webhook_poison_total', '0x5 1x20', '7x20'), at: '10m' },
   CausewayBreakersOpen: { ...one('webhook_open_breakers', '1x40', '0x40'), at: '31m' },
   CausewayDiskLow: { ...one('disk_low', '1x2', '0x2'), at: '1m' },
   CausewayDiskFills: {
@@ -172,8 +215,17 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CausewayWalLarge: { ...one('store_wal_bytes', '300000000x20', '64000000x20'), at: '16m' },
   CausewayBackupOld: { ...one('backup_age_seconds', '90001x20', '0+60x20'), at: '16m' },
   CausewayIntegrityFailed: { ...one('integrity_failed', '1x2', '0x2'), at: '1m' },
-  CausewayCorruptRows: { ...one('corrupt_rows', '1x2', '0x2'), at: '1m' },
-  CausewayBooksBehind: { ...one('recovery_mode', '1x5', '0x5'), at: '2m' },
+  CausewayCorruptRows: {
+    ...one('corrupt_rows', '1x2', '0x2'),
+    alsoFires: [{ causeway_corrupt_actors: '1x2' }, { causeway_webhook_corrupt_rows: '1x2' }],
+    at: '1m',
+  },
+  CausewayBooksBehind: {
+    ...one('recovery_mode', '1x5', '0x5'),
+    alsoFires: [{ causeway_submissions_stopped: '1x5' }, { causeway_books_unverified: '1x5' }],
+    at: '2m',
+  },
+  CausewayMarksRefused: { ...one('marks_refused_total', '0x5 1x20', '7x20'), at: '10m' },
   CausewayStoreNotSynchronous: { ...one('store_synchronous', '0x5', '1x5'), at: '2m' },
   CausewayPostgresConnections: {
     fires: {
@@ -191,7 +243,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('postgres_replay_lag_seconds{standby="s1"}', '60x10', '1x10'),
     ...{ at: '6m', labels: { standby: 's1' } },
   },
-  CausewayClockOff: { ...one('clock_offset_seconds', '-3x5', '0.5x5'), at: '2m' },
+  CausewayClockOff: {
+    ...one('clock_offset_seconds', '-3x5', '0.5x5'),
+    alsoFires: [{ causeway_clock_offset_seconds: '3x5' }, { causeway_clock_ahead_seconds: '2x5' }],
+    at: '2m',
+  },
   CausewayShardNotOwned: {
     fires: {
       'causeway_shard_owned{shard="books_1",process="p1"}': '0x5',
@@ -218,5 +274,16 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CausewayShardSettingsFault: {
     ...one('shard_settings_fault{shard="books_1",process="p1"}', '1x5', '0x5'),
     ...{ at: '2m', labels: { shard: 'books_1' } },
+  },
+  CausewayShardSettingsBehind: {
+    fires: {
+      'causeway_shard_settings_behind{shard="books_1",process="p1"}': '2x10',
+      'causeway_shard_owned{shard="books_1",process="p1"}': '1x10',
+    },
+    quiet: {
+      'causeway_shard_settings_behind{shard="books_1",process="p1"}': '2x10',
+      'causeway_shard_owned{shard="books_1",process="p1"}': '0x10',
+    },
+    ...{ at: '7m', labels: { shard: 'books_1' } },
   },
 }

@@ -25,7 +25,7 @@ const KILL_EVERY_MS = 100
 /** The seed's payments without an answer of the rail are up to twenty minutes old. */
 const SEED = { count: 40, open: 20, what: ['payouts'] } as const
 /** A scrape of a busy machine can take too long, and a single PostgreSQL has no standby. */
-const MAY_FIRE = ['CausewayNotScraped', 'CausewayStoreNotSynchronous']
+const MAY_FIRE = ['CausewayNotScraped', 'CausewayTargetDown', 'CausewayStoreNotSynchronous']
 
 t.setTimeout(0)
 const folder = tempFolder(t)
@@ -37,6 +37,7 @@ const quickRules = (): string =>
     .replaceAll(/\[\d+[smh]\]/g, `[${WINDOW}]`)
     // The least of the ages.
     .replaceAll('over_1h', 'over_5m')
+    .replaceAll('oldest_age_seconds > 14400', 'oldest_age_seconds > 0')
 
 t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   const [dataDir, server] = ['data', 'server'].map((name) => join(folder, name)) as [string, string]
