@@ -45,11 +45,15 @@ export function createIntent(partner: Partner, key: number): Promise<HttpAnswer>
   return call().catch(call)
 }
 
-/** @param gateways connections of the partner, one to each gateway */
+/**
+ * @param gateways connections of the partner, one to each gateway
+ * @param pauseMs after each creation with its repetition and its read
+ */
 export function startHistory(
   name: string,
   gateways: readonly Partner[],
   random: SeededRandom,
+  pauseMs = NEXT_AFTER_MS,
 ): History {
   const acknowledged: string[] = []
   const violations: string[] = []
@@ -101,7 +105,7 @@ export function startHistory(
     const again = await create(key)
     if (again !== undefined && again !== id) violations.push(`${key} is ${id} and ${again}`)
     await read(acknowledged[random.int(acknowledged.length)] ?? id)
-  }, NEXT_AFTER_MS)
+  }, pauseMs)
 
   return {
     ...{ acknowledged, violations, pauses },

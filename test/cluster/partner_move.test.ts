@@ -28,8 +28,9 @@ requirePostgres(t)
 t.setTimeout(0)
 
 const WITHIN_MS = 120_000
-/** The moves meet payments in progress; most of the time processors start again. */
-const PAYERS_PAUSE_MS = 50
+/** The moves meet calls in progress; most of the time processors start again. */
+const PAYERS_PAUSE_MS = 200
+const HISTORY_PAUSE_MS = 150
 const BECAUSE = ['--reason', 'a test']
 const dataDir = tempFolder(t)
 const cluster = await aTrialCluster({ dataDir, onRefused: (why) => t.fail(why) })
@@ -55,7 +56,12 @@ t.teardown(async () => {
 const partner = alternating(tenants[1]!.connections)
 const histories = tenants.flatMap(({ name, connections }, index) =>
   [1, 2].map((client) =>
-    startHistory(`${name} ${client}`, connections, createSeededRandom(1, index * 10 + client)),
+    startHistory(
+      `${name} ${client}`,
+      connections,
+      createSeededRandom(1, index * 10 + client),
+      HISTORY_PAUSE_MS,
+    ),
   ),
 )
 const readers = tenants.map(({ name, connections }, index) =>
@@ -217,10 +223,11 @@ t.test('a partner with many payments moves, which are set apart while it pays', 
         .slice(at, at + 20)
         .map((id) => large.request('POST', `/v1/payment_intents/${id}/cancel`, {})),
     )
-  histories.push(startHistory('large', connections, createSeededRandom(5, 0)))
+  histories.push(startHistory('large', connections, createSeededRandom(5, 0), HISTORY_PAUSE_MS))
   const payers = startPayers(
     1,
     everyOutcome(large, (payer) => createSeededRandom(6, payer)),
+    PAYERS_PAUSE_MS,
   )
   tenants.push({ name: 'large', connections, receiver, payers })
   await areServed()
@@ -321,7 +328,12 @@ for (const [index, { name, cause }] of CRASHES.entries()) {
     const [from, to] =
       index % 2 === 0 ? (['books_1', 'books_2'] as const) : (['books_2', 'books_1'] as const)
     const key = await cluster.createPartner(partner, from)
-    const history = startHistory(partner, cluster.connectionsOf(key), createSeededRandom(3, index))
+    const history = startHistory(
+      partner,
+      cluster.connectionsOf(key),
+      createSeededRandom(3, index),
+      HISTORY_PAUSE_MS,
+    )
     histories.push(history)
     await areServed()
     const server = await connectTo(t)

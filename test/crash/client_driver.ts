@@ -49,7 +49,8 @@ export interface ClientDriverOptions {
 const ACTOR = { reason: 'a test' }
 /** The third status inquiry is due after a minute; kills can lose the first two. */
 const VISIBLE_WITHIN_MS = 75_000
-const POLL_EVERY_MS = 100
+/** Dozens of clients read, beside processes that start again. */
+const POLL_EVERY_MS = 250
 
 export function createClientDriver({
   name,

@@ -13,7 +13,7 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
-import { auditOf } from '../support/audit.js'
+import { auditOf, untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -211,14 +211,6 @@ async function discrepanciesAreThere(t: Test, { frozen, dataDir }: Opened): Prom
 }
 
 async function booksAreInOrder(t: Test, { dataDir }: Opened): Promise<void> {
-  const audited = await eventually(
-    'the audit is clean',
-    async () => {
-      const result = await auditOf(dataDir)
-      return result.clean && result
-    },
-    ENDS_WITHIN_MS,
-    500,
-  ).catch(() => auditOf(dataDir))
+  const audited = await untilClean(dataDir, ENDS_WITHIN_MS).catch(() => auditOf(dataDir))
   t.ok(audited.clean, audited.report)
 }

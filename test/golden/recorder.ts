@@ -4,7 +4,7 @@
  * Owns: the stack of the current run, the callers, the answers. Does not own: which calls are made
  * (freeze, entities), the format (frozen).
  */
-import { auditOf } from '../support/audit.js'
+import { untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import type { Key } from '../support/operators.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -93,14 +93,7 @@ export function createRecorder(dataDir: string) {
   }
 
   const clean = async (): Promise<void> => {
-    const { report } = await eventually(
-      'the audit is clean',
-      async () => {
-        const result = await auditOf(dataDir)
-        return result.clean && result
-      },
-      60_000,
-    )
+    const { report } = await untilClean(dataDir, 60_000)
     say(report.trim().split('\n').at(-1) ?? '')
   }
 

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { auditOf } from '../support/audit.js'
+import { untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -111,8 +111,8 @@ t.test('the routes of payment intents', async (t) => {
   )
   await untilStatus(partner, `/v1/payouts/${payout}`, 'completed')
   await t.test('no log contains a secret', (t) => notLogged(t, stack))
-  const isClean = async (): Promise<boolean> => (await auditOf(stack.dataDir)).clean
-  await eventually('the slow payment is executed', isClean)
+  // Once the slow payment is executed.
+  await untilClean(stack.dataDir)
 })
 
 /** A payment that the sandbox rail executes after ten seconds. */

@@ -16,7 +16,7 @@ import { audit } from '../../src/audit/audit.js'
 import { openBooks } from '../../src/audit/books.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { openStore } from '../../src/store/sqlite/store.js'
-import { auditOf } from '../support/audit.js'
+import { auditOf, untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { startStack } from '../support/stack.js'
@@ -122,8 +122,7 @@ export async function faultsOnStart(
       await eventually(`${id} is completed`, state, ENDS_WITHIN_MS)
     }
     faults.push(...(await executedOtherThanOnce(folder, payouts)))
-    const isClean = async (): Promise<boolean> => (await auditOf(folder)).clean
-    await eventually('the audit is clean', isClean, ENDS_WITHIN_MS, 500).catch(async () => {
+    await untilClean(folder, ENDS_WITHIN_MS).catch(async () => {
       faults.push((await auditOf(folder)).report)
     })
     return faults

@@ -23,6 +23,8 @@ import { startPayers, type Payment } from '../workload/payers.js'
 import { booksOf, copyServer, type DrillStore, type MachineBooks } from './drill_books.js'
 
 const WITHIN_MS = 120_000
+/** Each try starts a program. */
+const TRY_AGAIN_AFTER_MS = 500
 const PAYERS = 6
 const REASON = ['--reason', 'restore drill']
 const EVIDENCE = ['--evidence', 'line of the statement']
@@ -254,6 +256,7 @@ async function release(ops: OperatorCli, folder: string, dataDir: string): Promi
       return released.exitCode === 0
     },
     WITHIN_MS,
+    TRY_AGAIN_AFTER_MS,
   )
 }
 

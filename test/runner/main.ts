@@ -19,8 +19,8 @@ import { listJobs, recordDurations, type Job, type Store } from './jobs.js'
 import { runJob } from './run_job.js'
 import { OWN_SERVER, SQLITE_ONLY } from './store_tests.js'
 
-/** Tests wait for timers and processes: four jobs keep two cores busy. */
-const CONCURRENCY = Number(process.env['TEST_JOBS'] ?? 4)
+/** Tests wait for timers and processes: five jobs keep two cores busy. */
+const CONCURRENCY = Number(process.env['TEST_JOBS'] ?? 5)
 
 /** No test of the run cuts the power; the jobs open many connections. */
 const SERVER_SETTINGS = { fsync: 'off', max_connections: '500' }

@@ -36,6 +36,8 @@ export interface RacedChecks extends FinalChecks {
 /** The third status inquiry is due a minute after the first. */
 const ENDED_WITHIN_MS = 150_000
 const POLL_EVERY_MS = 250
+/** A payment is read so often: some wait for the third inquiry. */
+const READ_AGAIN_AFTER_MS = 1_000
 const FAILURES_SHOWN = 20
 /** Final statuses of payments that the bank has not executed. */
 const NOT_PAID = ['failed']
@@ -162,7 +164,7 @@ async function lastStatusOf(
     const { body } = await retryUntilFinal(() => partner.request('GET', `/v1/${collection}/${id}`))
     const { status = 'unknown' } = body as { status?: string }
     if (status === finalStatus || deadline.isOver()) return status
-    await systemPause(POLL_EVERY_MS)
+    await systemPause(READ_AGAIN_AFTER_MS)
   }
 }
 
