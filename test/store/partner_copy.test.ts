@@ -16,6 +16,7 @@ import {
 } from '../../src/store/cluster/partner_copy.js'
 import { settleStep, undoCopy, undoStep } from '../../src/store/cluster/partner_settling.js'
 import type { PartnerMove } from '../../src/store/cluster/partner_moves.js'
+import { lastNumbers, type Numbers } from '../../src/store/cluster/partner_numbers.js'
 import { beginTransfer, transferPartner } from '../../src/store/cluster/partner_transfer.js'
 import {
   connectToPrimary,
@@ -235,11 +236,39 @@ t.test('it moves with them, and rows are put in place', async (t) => {
   t.equal(forgotten.length, 1, 'steps have one text: the server keeps each prepared')
 })
 
+/** The first link of a shard, with a number of the user's intent before it. */
+const firstLink = `SELECT first, links::json -> 0 ->> 0 AS id,
+  (links::json -> 0 ->> 1)::bigint AS before FROM`
 t.test('it returns, and its rows are in place again', async (t) => {
+  const last = async () => (await sql.all<Numbers>(lastNumbers('books_1')))[0]!
+  const before = await last()
+  // What it had before the intent is archived.
+  const [link] = await sql.all<{ first: number; id: string }>(
+    `UPDATE books_2.intent_users SET links = replace(links, json_build_array(
+        links::json -> 0 ->> 0, 0)::text, json_build_array(links::json -> 0 ->> 0, 7)::text)
+      WHERE first = (SELECT min(first) FROM books_2.intent_users)
+      RETURNING first, links::json -> 0 ->> 0 AS id`,
+  )
+  const linkIn = (condition: string) =>
+    sql.all<{ before: number }>(`${firstLink} ${condition}`).then(([found]) => found?.before)
+  t.equal(await linkIn(`books_2.intent_users WHERE first = ${link!.first}`), 7)
   t.ok(await cluster.requestPartnerCopy(BACK, BY))
   await pass()
   t.match(await moved(BACK), { kind: 'moved', payments: 2 * COUNT })
   await assertClean(t)
+  t.equal(
+    await linkIn(`books_1.intent_users WHERE links::json -> 0 ->> 0 = '${link!.id}'`),
+    0,
+    'a link to an intent that is gone names none of another partner',
+  )
+  const used = await last()
+  for (const [kind, margin] of [
+    ['posting', 1e9],
+    ['position', 1e9],
+    ['key', 1e7],
+    ['intent', 1e7],
+  ] as const)
+    t.ok(used[kind] - before[kind] < 1.5 * margin, `numbers of each ${kind} that the move uses`)
   const settle = async () => settleStep(sql, await present(), () => undefined)
   t.ok(await endsAmongOthers('books_2', settle), 'it ends while others pay')
   await foreignGoes('books_2')

@@ -12,17 +12,28 @@
  */
 import { crashPoint } from '../../base/crash_point.js'
 import type { Connection } from '../postgres/connection.js'
-import { lastNumbers, madeTables, misfitOf } from './partner_copy_tables.js'
-import { renumbered, setApart, type Shifts } from './partner_copy_tables.js'
+import { madeTables, renumbered, setApart } from './partner_copy_tables.js'
 import {
   FINGERPRINT,
   FINGERPRINT_BYTES,
   inTenants,
+  isKeyOf,
   linksIn,
   linksPage,
   tenantsOf,
 } from './partner_fingerprints.js'
 import type { PartnerMove } from './partner_moves.js'
+import {
+  firstIndexed,
+  KEY_SEARCH,
+  lastNumbers,
+  LINK_SEARCH,
+  linkShift,
+  misfitOf,
+  shiftsTo,
+  type Numbers,
+  type Shifts,
+} from './partner_numbers.js'
 
 /** `copying` and `ready` are before the move, `settling` is after it. */
 export type CopyPhase = 'copying' | 'ready' | 'settling' | 'undoing'
@@ -48,11 +59,10 @@ export const LAST_LINKS = 'last links'
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 /** Rows of a step at scale 1. */
 const PAGE = 500
+/** Rows that are only read. */
+const SEARCHED_PAGE = 4 * PAGE
 /** Less than PostgreSQL's deadlock_timeout. */
 const LOCK_WITHIN_MS = 100
-/** The other shard uses fewer numbers meanwhile. */
-const MARGINS: Shifts = { posting: 1e9, position: 1e9, key: 1e7, intent: 1e7 }
-
 const COLUMNS = `partner, from_shard AS "from", to_shard AS "to", actor, reason, phase,
   begun_at AS "begunAt", shifts, cursors, sums, payments, attempts`
 
@@ -123,16 +133,42 @@ export async function saveCopy(rows: Rows, copy: PartnerCopy, changed: Saved): P
 /** The move cannot be made. */
 export class Misfit extends Error {}
 
+/** @returns false when the partner's first numbers are known */
+async function searchStep(rows: Rows, copy: PartnerCopy, page: number): Promise<boolean> {
+  const search = [KEY_SEARCH, LINK_SEARCH].find(({ found }) => copy.cursors[found] === undefined)
+  if (search === undefined) return false
+  await inStep(rows, async () => {
+    const after = copy.cursors[search.reached] ?? ''
+    const [read] = await rows.all<{ last: number | null; first: number | null; ended: boolean }>(
+      search.sql(copy, page),
+      [after],
+    )
+    const { last, first, ended } = read!
+    const reached = last ?? Number(after)
+    const found = first ?? (ended ? reached + 1 : null)
+    await saveCopy(rows, copy, {
+      cursors: {
+        ...{ ...copy.cursors, [search.reached]: String(reached) },
+        ...(found === null ? {} : { [search.found]: String(found) }),
+      },
+    })
+  })
+  return true
+}
+
 async function begin(rows: Rows, copy: PartnerCopy): Promise<void> {
-  const numbers = async (shard: string): Promise<Shifts> =>
-    (await rows.all<Shifts>(lastNumbers(shard)))[0]!
+  const numbers = async (shard: string): Promise<Numbers> =>
+    (await rows.all<Numbers>(lastNumbers(shard)))[0]!
   const [target, source] = [await numbers(copy.to), await numbers(copy.from)]
-  const shifts: Shifts = {
-    posting: target.posting + MARGINS.posting,
-    position: target.position + MARGINS.position,
-    key: target.key + MARGINS.key,
-    intent: target.intent + MARGINS.intent,
-  }
+  const [first] = await rows.all<{ posting: number | null; position: number | null }>(
+    firstIndexed(copy),
+  )
+  const shifts = shiftsTo(target, {
+    posting: (first!.posting ?? source.posting + 1) - 1,
+    position: (first!.position ?? source.position + 1) - 1,
+    key: Number(copy.cursors[KEY_SEARCH.found]) - 1,
+    intent: Number(copy.cursors[LINK_SEARCH.found]) - 1,
+  })
   const misfit = misfitOf(shifts, source, target)
   if (misfit !== null) throw new Misfit(misfit)
   const [at] = await rows.all<{ now: number }>(`SELECT ${NOW} AS now`)
@@ -156,15 +192,6 @@ const pageEnd = (cursor: string, from: string, size: number): string =>
 const numbersEnd = (column: string, table: string): string =>
   `SELECT max(${column})::text AS last, count(*) AS rows, NOT EXISTS (SELECT 1 FROM ONLY ${table}
      WHERE ${column} > (SELECT max(${column}) FROM page)) AS ended FROM page`
-
-/** Whether a key is of the partner: by the entity that it stands for. */
-export const isKeyOf = (shard: string, partner: string, entity: string): string => `(
-  CASE substr(${entity}, 1, strpos(${entity}, '_'))
-    WHEN 'pi_' THEN (SELECT tenant FROM ${shard}.intents WHERE id = ${entity})
-    WHEN 'pout_' THEN (SELECT tenant FROM ${shard}.payouts WHERE id = ${entity})
-    WHEN 'we_' THEN (SELECT tenant FROM ${shard}.webhook_endpoints WHERE id = ${entity})
-    ELSE (SELECT split_part(account, ':', 1) FROM ${shard}.ledger_entries
-      WHERE entity = ${entity} LIMIT 1) END ${inTenants(partner)})`
 
 const NUMBER = "('0' || ?1)::bigint"
 
@@ -279,7 +306,12 @@ const keysStep = (copy: PartnerCopy, page: number): Step => ({
 const linksStep = (copy: PartnerCopy, page: number): Step => {
   const isOwn = (id: string): string =>
     `(SELECT tenant FROM ${copy.from}.intents AS i WHERE i.id = ${id}) ${inTenants(copy.partner)}`
-  const rows = linksIn(copy.from, copy.shifts.intent, 'r.first IN (SELECT first FROM page)', isOwn)
+  const rows = linksIn(
+    copy.from,
+    linkShift(copy.shifts),
+    'r.first IN (SELECT first FROM page)',
+    isOwn,
+  )
   return {
     name: 'intent_users',
     sql: `WITH page AS (${linksPage(copy.from, NUMBER, page)}),
@@ -311,7 +343,7 @@ const POSITIONS = ['step', 'emptied', 'dropped'] as const
 /** One step. @returns false at the end of a pass over all tables */
 export async function copyStep(rows: Rows, copy: PartnerCopy, scale = 1): Promise<boolean> {
   if (copy.begunAt === null) {
-    await begin(rows, copy)
+    if (!(await searchStep(rows, copy, Math.ceil(SEARCHED_PAGE * scale)))) await begin(rows, copy)
     return true
   }
   const at = Number(copy.cursors['step'] ?? 0)

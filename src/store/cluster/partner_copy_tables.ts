@@ -13,14 +13,7 @@
  */
 import { inTenants, tenantsOf, withoutFingerprint } from './partner_fingerprints.js'
 import type { PartnerMove } from './partner_moves.js'
-
-/** What is added to each kind of number in the other shard. */
-export interface Shifts {
-  readonly posting: number
-  readonly position: number
-  readonly key: number
-  readonly intent: number
-}
+import type { Shifts } from './partner_numbers.js'
 
 /** Tables without numbers: they inherit from one shard, then from the other. */
 export const PLAIN = ['intents', 'payouts', 'beneficiaries', 'limit_usage'] as const
@@ -172,29 +165,4 @@ export function dropsOf(copy: PartnerMove, shard: string): readonly string[] {
     ...tablesOf(copy).map((table) => `DROP TABLE ${table}`),
     ...functions.map((name) => `DROP FUNCTION ${setApart(copy, name)}()`),
   ]
-}
-
-/** The last numbers of a shard. */
-export const lastNumbers = (shard: string): string => {
-  const lastIn = (
-    table: string,
-  ): string => `(SELECT coalesce(max(first + length(prints) / 8) - 1, 0)
-    FROM (SELECT first, prints FROM ${shard}.${table} ORDER BY first DESC LIMIT 1) AS last)`
-  return `SELECT (SELECT greatest(
-      (SELECT coalesce(max(posting), 0) FROM ${shard}.ledger_entries),
-      (SELECT coalesce(max(below) - 1, 0) FROM ${shard}.moved_postings))) AS posting,
-    greatest((SELECT coalesce(max(position), 0) FROM ${shard}.events),
-      (SELECT coalesce(max(position_to), 0) FROM ${shard}.recoveries)) AS position,
-    ${lastIn('idempotency_prints')} AS key, ${lastIn('intent_users')} AS intent`
-}
-
-/** Numbers of keys and intents are words of 32 bits in memory. */
-const NUMBER_MAX = 2 ** 32 - 2
-
-/** Why the numbers of the source do not fit. Null if they do. */
-export function misfitOf(shifts: Shifts, source: Shifts, target: Shifts): string | null {
-  const passed = Object.entries(target).some(([kind, last]) => last > shifts[kind as keyof Shifts])
-  if (passed) return 'the other shard has used the numbers that were set apart'
-  const isUsedUp = Math.max(shifts.key + source.key, shifts.intent + source.intent) > NUMBER_MAX
-  return isUsedUp ? 'the other shard has no numbers left' : null
 }

@@ -31,15 +31,29 @@ export const tenantsOf = (partner: string): readonly string[] =>
 /** Names of partners are letters, digits and hyphens, so they are safe inside SQL. */
 export const inTenants = (partner: string): string => `IN ('${tenantsOf(partner).join("', '")}')`
 
+/** Whether a key is of the partner: by the entity that it stands for. */
+export const isKeyOf = (shard: string, partner: string, entity: string): string => `(
+  CASE substr(${entity}, 1, strpos(${entity}, '_'))
+    WHEN 'pi_' THEN (SELECT tenant FROM ${shard}.intents WHERE id = ${entity})
+    WHEN 'pout_' THEN (SELECT tenant FROM ${shard}.payouts WHERE id = ${entity})
+    WHEN 'we_' THEN (SELECT tenant FROM ${shard}.webhook_endpoints WHERE id = ${entity})
+    ELSE (SELECT split_part(account, ':', 1) FROM ${shard}.ledger_entries
+      WHERE entity = ${entity} LIMIT 1) END ${inTenants(partner)})`
+
 /** In the books that a partner has left, while they have fingerprints and links of it. */
 export const leftBy = (partner: string): string => `left by ${partner}`
 
+/** How the number of an intent changes: what is added to it. */
+interface LinkShift {
+  readonly shift: number
+  /** The partner has only greater numbers. */
+  readonly below: number
+}
+
 /** What has been set apart before the move, so that only later keys and links are moved. */
-export interface SetApart {
+export interface SetApart extends LinkShift {
   readonly lastKey: number
   readonly lastLinks: number
-  /** What was added to the number of an intent. */
-  readonly shift: number
   /** SQL: whether the entity of this id is set apart. A column is qualified. */
   readonly has: (id: string) => string
 }
@@ -75,8 +89,8 @@ export async function moveLinks(
     INSERT INTO ${to}.intent_users (first, prints, links)
     SELECT ${last} + min(l.ordinal), string_agg(l.print, ''::bytea ORDER BY l.ordinal),
       json_agg(json_build_array(l.id,
-        coalesce(${last} + b.ordinal, CASE WHEN l.before > 0
-          THEN l.before + ${before?.shift ?? 0} ELSE 0 END)) ORDER BY l.ordinal)::text
+        coalesce(${last} + b.ordinal, ${before === undefined ? 0 : shifted('l.before', before)}))
+      ORDER BY l.ordinal)::text
     FROM links AS l LEFT JOIN links AS b ON b.number = l.before
     GROUP BY (l.ordinal - 1) / ${LINKS_PER_ROW}`)
   await forgetLinks(connection, from, 'links')
@@ -91,6 +105,10 @@ export const withoutFingerprint = (table: string, sequence: string): string => `
     FROM (${FINGERPRINT_BYTES} * (${sequence} - first) + 1)::integer FOR ${FINGERPRINT_BYTES})
   WHERE first = (SELECT max(first) FROM ${table} WHERE first <= ${sequence});`
 
+/** SQL: a link's number in the other shard. Zero: the intent that it names is gone. */
+const shifted = (before: string, { shift, below }: LinkShift): string =>
+  `CASE WHEN ${before} > ${below} THEN ${before} + ${shift} ELSE 0 END`
+
 /**
  * Rows of links with the numbers of another shard. Where a row has links of others too, they name
  * no intent there.
@@ -100,14 +118,14 @@ export const withoutFingerprint = (table: string, sequence: string): string => `
  */
 export const linksIn = (
   from: string,
-  shift: number,
+  by: LinkShift,
   rows: string,
   isOwn: (id: string) => string,
 ): string => `
-  SELECT first + ${shift},
+  SELECT first + ${by.shift},
     string_agg(CASE WHEN own THEN print ELSE ${NO_FINGERPRINT} END, ''::bytea ORDER BY ordinal),
     json_agg(CASE WHEN own THEN json_build_array(link ->> 0,
-        CASE link ->> 1 WHEN '0' THEN 0 ELSE (link ->> 1)::bigint + ${shift} END)
+        ${shifted('(link ->> 1)::bigint', by)})
       ELSE ${NO_LINK} END ORDER BY ordinal)::text
   FROM (SELECT r.first, l.link, l.ordinal,
       ${fingerprintAt('r.prints', 'l.ordinal - 1')} AS print, ${isOwn('(l.link ->> 0)')} AS own

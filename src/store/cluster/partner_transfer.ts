@@ -26,13 +26,10 @@ import { copyOf, LAST_LINKS, NOW, type PartnerCopy } from './partner_copy.js'
 import {
   attached,
   isCounterOf,
-  lastNumbers,
   lockedForChange,
   lockedForMove,
-  misfitOf,
   renumbered,
   setApart,
-  type Shifts,
 } from './partner_copy_tables.js'
 import {
   GivenUp,
@@ -45,6 +42,7 @@ import {
 } from './partner_fingerprints.js'
 import type { HeldAt, MovedBy, PartnerMove } from './partner_moves.js'
 import { MOVE_WITHIN_MS, pendingAt } from './partner_moves.js'
+import { belowOf, lastNumbers, linkShift, misfitOf, type Numbers } from './partner_numbers.js'
 import { obstacleTo, sizeOf } from './partner_obstacles.js'
 
 /** The time of a move grows with the rows that are not set apart, and partners wait for it. */
@@ -320,8 +318,10 @@ async function moveRows(
   for (const table of BY_TENANT) await moveTable(table, isOwn)
   await moveTable('ledger_accounts', tenantIn('id', partner))
   await moveTable('balance_alerts', tenantIn('account', partner))
-  const { position: shift } = copy?.shifts ?? {}
-  const retained = shift === undefined ? `${last.position}` : `position + ${shift}`
+  const retained =
+    copy === undefined
+      ? `${last.position}`
+      : `greatest(position, ${belowOf(copy.shifts, 'position')}) + ${copy.shifts.position}`
   await moveTable('event_retention', isOwn, { position: retained })
   await moveTable('limit_usage', isCounterOf('key', partner))
   await moveTable('ledger_entries', 'posting IN (SELECT posting FROM postings)', {
@@ -393,13 +393,13 @@ async function copyNonces(connection: Connection, { from, to }: PartnerMove): Pr
     ORDER BY seen_at`)
 }
 
-const lastNumbersOf = async (rows: Rows, shard: string): Promise<Shifts> =>
-  (await rows.all<Shifts>(lastNumbers(shard)))[0]!
+const lastNumbersOf = async (rows: Rows, shard: string): Promise<Numbers> =>
+  (await rows.all<Numbers>(lastNumbers(shard)))[0]!
 
 const setApartBy = (copy: PartnerCopy): SetApart => ({
   lastKey: Number(copy.cursors['idempotency'] ?? 0),
   lastLinks: Number(copy.cursors['intent_users'] ?? 0),
-  shift: copy.shifts.intent,
+  ...linkShift(copy.shifts),
   has: (id) => `((SELECT true FROM ${setApart(copy, 'intents')} AS apart WHERE apart.id = ${id})
     OR (SELECT true FROM ${setApart(copy, 'payouts')} AS apart WHERE apart.id = ${id}))`,
 })

@@ -138,6 +138,18 @@ export const POSTGRES: readonly Mutant[] = [
       '',
     ],
   }),
+  ...faultsIn('src/store/cluster/partner_numbers.ts', 'store/partner_copy', {
+    'A move adds all numbers of its shard to those of the other one.': [
+      'target[kind] + MARGINS[kind] - below[kind]',
+      'target[kind] + MARGINS[kind]',
+    ],
+  }),
+  ...faultsIn('src/store/cluster/partner_fingerprints.ts', 'store/partner_copy', {
+    'A link to an intent that is gone names one of another partner.': [
+      'CASE WHEN ${before} > ${below}',
+      'CASE WHEN ${before} > 0',
+    ],
+  }),
   ...faultsIn('src/processor/cluster/partner_move.ts', 'processor/partner_move', {
     'A move for which the server has no session ends the owner.': [
       'await giveUp(move, `the owner of ${shard} gets no session: ${String(error)}`)',
