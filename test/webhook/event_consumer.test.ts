@@ -48,11 +48,12 @@ async function anEventConsumer(
   let back: () => void = () => undefined
   let stepped: () => void = () => undefined
   let held: (() => void)[] | undefined
+  let [scans, taken] = [0, 0]
   const eventConsumer = createEventConsumer({
     consumer: bus.consumer,
     endpoints: {
       ofTenant: (tenant) => endpoints.filter((endpoint) => endpoint.tenant === tenant),
-      isSynced: (tenant) => whenSynced && tenant !== away,
+      isSynced: (tenant) => ((taken += 1), whenSynced && tenant !== away),
       whenSynced: () => new Promise((resolve) => (back = () => resolve(true))),
       isAnySynced: () => whenSynced,
       whenAnySynced: async () => {
@@ -69,6 +70,7 @@ async function anEventConsumer(
         await store.commit(changes)
         if (held !== undefined) await new Promise<void>((resolve) => held?.push(resolve))
       },
+      eventsWithout: (...of) => ((scans += 1), store.eventsWithout(...of)),
     },
     deliver: (deliveries) => void delivered.push(...deliveries),
     settled: () => undefined,
@@ -131,6 +133,9 @@ async function anEventConsumer(
       for (const release of held ?? []) release()
       held = undefined
     },
+    /** Reads of the events that a late endpoint missed. */
+    scans: () => scans,
+    taken: () => taken,
     link,
     acknowledgements: async () => {
       const manager = await link.jetstreamManager()
@@ -313,6 +318,56 @@ t.test('an endpoint that is announced shortly after an event gets it', async (t)
   world.eventConsumer.applyEndpoint(old)
   await world.eventConsumer.idle()
   t.equal(world.delivered.length, 1, 'an old endpoint is skipped')
+})
+
+t.test('changes of an endpoint that wait are routed together, each by its filter', async (t) => {
+  const endpoints: Endpoint[] = []
+  const world = await anEventConsumer(t, endpoints)
+  const now = clock.now()
+  const [begun, changed] = [plus(now, -500), plus(now, -100)]
+  const early = anEvent(1, { createdAt: plus(now, -300), type: 'payment_intent.authorized' })
+  const late = anEvent(2, { createdAt: now, type: 'payout.failed' })
+  const deselected = anEvent(3, { createdAt: now, type: 'payment_intent.authorized' })
+  for (const event of [early, late]) await world.publish(event)
+  await eventually('routed to no endpoint', () => world.eventConsumer.counts.events === 2)
+  world.holdCommits()
+  await world.publish(deselected)
+  await eventually(
+    'a commit is held',
+    async () => (await world.rows('SELECT id FROM events')).length === 3,
+  )
+  const enabledEvents = ['payment_intent.authorized']
+  const first = anEndpoint({ createdAt: begun, enabledEventsSince: begun, enabledEvents })
+  const newest = { ...first, enabledEventsSince: changed, enabledEvents: ['payout.failed'] }
+  world.eventConsumer.applyEndpoint(first)
+  for (let time = 0; time < 1_000; time += 1) world.eventConsumer.applyEndpoint(newest)
+  world.releaseCommits()
+  await world.eventConsumer.idle()
+  t.ok(world.scans() <= 2, `${world.scans()} reads for 1,001 changes`)
+  t.same(world.delivered.map(({ eventId }) => eventId).sort(), [early.id, late.id].sort())
+
+  world.eventConsumer.applyEndpoint({ ...newest, status: 'deleted' })
+  await world.eventConsumer.idle()
+  t.ok(world.scans() <= 2, 'a deleted endpoint gets nothing')
+})
+
+t.test('a batch is stored between two works of another kind', async (t) => {
+  const world = await anEventConsumer(t, [anEndpoint()])
+  const releases: (() => void)[] = []
+  const works = [1, 2, 3, 4].map(() =>
+    world.eventConsumer.inOrder(() => new Promise<void>((resolve) => releases.push(resolve))),
+  )
+  await eventually('the first runs', () => releases.length === 1)
+  await world.publish(anEvent(1))
+  await eventually('the message is taken', () => world.taken() > 0)
+  releases[0]?.()
+  await eventually('the second runs', () => releases.length === 2)
+  t.equal(world.delivered.length, 1, 'the batch came first')
+  for (let time = 1; time < works.length; time += 1) {
+    await eventually('the next runs', () => releases.length > time)
+    releases[time]?.()
+  }
+  await Promise.all(works)
 })
 
 t.test('a bounded number of repeated messages is in work', async (t) => {

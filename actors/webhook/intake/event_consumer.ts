@@ -15,11 +15,19 @@
  *   only its own tenants: their messages are held for HOLD_MS, then left to the bus, which
  *   redelivers them. An endpoint that arrives shortly after one of its events still gets it:
  *   batches and endpoint changes are serialized.
+ * - Batches carry the events of every tenant. Between two of them at most one other work runs,
+ *   and the changes of an endpoint that wait are routed together: no tenant holds up the intake.
  */
 import { createHash } from 'node:crypto'
 import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../../src/base/clock.js'
 import { crashPoint } from '../../../src/base/crash_point.js'
-import { newId, type DeliveryId, type EventId, type TenantId } from '../../../src/base/ids.js'
+import {
+  newId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from '../../../src/base/ids.js'
 import type { Logger } from '../../../src/base/log.js'
 import type { Random } from '../../../src/base/random.js'
 import { EVENT_HEADERS, tenantIn } from '../../../src/base/subjects.js'
@@ -82,6 +90,14 @@ interface Batch {
   readonly poison: readonly PoisonRow[]
 }
 
+/** An endpoint that may have missed events. */
+interface LateEndpoint {
+  /** As it was when it began to wait. */
+  readonly first: Endpoint
+  readonly newest: Endpoint
+  readonly receivedSince: Instant
+}
+
 type EventToRoute = Pick<
   BusEvent,
   'tenant' | 'type' | 'createdAt' | 'requestId' | 'traceparent' | 'body'
@@ -92,11 +108,19 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   const { repeatedMax = ACK_PENDING_MAX } = options
   const counts = { events: 0, duplicates: 0, poison: 0 }
   let tail: Promise<unknown> = Promise.resolve()
+  /** Work other than batches: one at a time, so that each leaves the next batch before it. */
+  let others: Promise<unknown> = Promise.resolve()
+  const late = new Map<EndpointId, LateEndpoint>()
+  let routing: Promise<void> | undefined
   let repeatedInWork = 0
   /** Resolves when every consumed message is on disk; the bus bounds their number. */
   let allStored: Promise<void> = Promise.resolve()
 
-  const inOrder = <T>(work: () => Promise<T>): Promise<T> => serialized(() => allStored.then(work))
+  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = others.then(() => serialized(() => allStored.then(work)))
+    others = result.catch(() => undefined)
+    return result
+  }
 
   const serialized = <T>(work: () => Promise<T>): Promise<T> => {
     const result = tail.then(work)
@@ -200,24 +224,40 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     return { messages, now, events, arrived, poison }
   }
 
-  const applyEndpoint = (endpoint: Endpoint): void => {
+  const applyEndpoint = (newest: Endpoint): void => {
     const since = plus(clock.now(), -LATE_ENDPOINT_MS)
-    if (endpoint.enabledEventsSince < since) return
-    inOrder(async () => {
-      const { id, tenant, enabledEventsSince: created } = endpoint
-      const missed = await store.eventsWithout(id, tenant, { received: since, created })
-      const now = clock.now()
-      const deliveries = missed
-        .filter((event) => subscribesTo(endpoint, event))
-        .map((event) => deliveryTo(endpoint, event, now, random))
-      if (deliveries.length === 0) return
-      const stored = store.commit({ deliveries })
-      options.deliver(deliveries, stored)
-      await stored
-    }).catch(failed)
+    if (newest.enabledEventsSince < since) return
+    const { first = newest, receivedSince = since } = late.get(newest.id) ?? {}
+    late.set(newest.id, { first, newest, receivedSince })
+    routing ??= routeLate().catch(failed)
+  }
+
+  const routeLate = async (): Promise<void> => {
+    for (const id of late.keys()) await inOrder(() => routeMissed(id))
+    routing = undefined
+  }
+
+  const routeMissed = async (id: EndpointId): Promise<void> => {
+    const { first, newest, receivedSince } = late.get(id)!
+    late.delete(id)
+    if (newest.status === 'deleted') return
+    const since = { received: receivedSince, created: first.enabledEventsSince }
+    const missed = await store.eventsWithout(id, newest.tenant, since)
+    const now = clock.now()
+    const deliveries = missed
+      .filter((event) =>
+        subscribesTo(event.createdAt < newest.enabledEventsSince ? first : newest, event),
+      )
+      .map((event) => deliveryTo(newest, event, now, random))
+    if (deliveries.length === 0) return
+    const stored = store.commit({ deliveries })
+    options.deliver(deliveries, stored)
+    await stored
   }
 
   const idle = async (): Promise<void> => {
+    await routing
+    await others
     await tail
     await allStored
   }

@@ -217,8 +217,8 @@ export const WEBHOOKS: readonly Mutant[] = [
       '!isTenant(tenant) || endpoints.isAnySynced()',
     ],
     'A new endpoint does not get the event that was routed just before it arrived.': [
-      'if (endpoint.enabledEventsSince < since) return',
-      'if (endpoint.enabledEventsSince > since) return',
+      'if (newest.enabledEventsSince < since) return',
+      'if (newest.enabledEventsSince > since) return',
     ],
   }),
   ...faultsIn('actors/webhook/intake/event_claims.ts', 'webhook/event_claims', {
@@ -261,6 +261,18 @@ export const WEBHOOKS: readonly Mutant[] = [
   }),
   ...faultsIn('actors/webhook/intake/event_consumer.ts', 'webhook/event_consumer', {
     'Any number of repeated messages is in work.': ['repeatedInWork < repeatedMax', 'true'],
+    'Resends of one tenant stand before the events of all.': [
+      'others.then(() => serialized(() => allStored.then(work)))',
+      'serialized(() => allStored.then(work))',
+    ],
+    'Each change of an endpoint reads the events of a minute.': [
+      'routing ??= routeLate().catch(failed)',
+      'void routeMissed(newest.id).catch(failed)',
+    ],
+    'A filter that was replaced while it waited selects nothing.': [
+      'event.createdAt < newest.enabledEventsSince ? first : newest',
+      'newest',
+    ],
   }),
   ...faultsIn('src/processor/servers/webhook_control.ts', 'processor/webhook_control', {
     'One tenant takes all requests to the pools.': [
