@@ -5,7 +5,16 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { FAILURE_TEXTS } from '../../actors/failure_texts.js'
+import { ATTEMPT_WITHIN_MS } from '../../actors/webhook/sending/sender.js'
 import { PLANS } from '../../src/ledger/plans.js'
+import { SECOND } from '../../src/base/clock.js'
+import {
+  ANSWER_WITHIN_MS,
+  BODY_MAX_BYTES,
+  BODY_WITHIN_MS,
+  PAYOUT_BODY_MAX_BYTES,
+  SCAN_BODY_MAX_BYTES,
+} from '../../src/base/constants.js'
 import { ERRORS, OPERATOR_ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS } from '../../src/base/settings.js'
@@ -200,6 +209,22 @@ t.test('the limits are those of the code', async (t) => {
     figures,
     documented.map((limit) => Number(limit).toLocaleString('en')),
   )
+})
+
+t.test('the sizes and times of the text are those of the code', async (t) => {
+  const [kib, s] = [(bytes: number) => bytes / 1024, (ms: number) => ms / SECOND]
+  const [payout, scan, other] = [PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES, BODY_MAX_BYTES].map(
+    kib,
+  )
+  const page = (name: string): string => partnerGuidePage(name).replaceAll(/\s+/g, ' ')
+  t.match(
+    page('operations'),
+    `sizes: payouts ${payout} KiB, scan ${scan} KiB, all others ${other} KiB.`,
+  )
+  t.match(page('errors'), `| no answer in ${s(ANSWER_WITHIN_MS)} seconds; the outcome is unknown |`)
+  t.match(page('errors'), 'about ten seconds, and a body that stalls after five.')
+  t.equal(s(BODY_WITHIN_MS), 5)
+  t.match(page('webhooks'), `${s(ATTEMPT_WITHIN_MS)} seconds without an answer and 5xx are retried`)
 })
 
 t.test('the table of signature checks has every check in order', async (t) => {

@@ -189,8 +189,8 @@ t.test('unary requests above the size bound are refused, others are served', asy
         resolve(fault?.code),
       )
     })
-  t.equal(await codeOf(GRPC_UNARY_MESSAGE_MAX_BYTES - 100), status.NOT_FOUND)
-  t.equal(await codeOf(GRPC_UNARY_MESSAGE_MAX_BYTES + 1), status.RESOURCE_EXHAUSTED)
+  t.equal(await codeOf(MIB - 100), status.NOT_FOUND)
+  t.equal(await codeOf(MIB + 1), status.RESOURCE_EXHAUSTED)
 })
 
 t.test("the gateways' stream accepts large batches, and only with the token", async (t) => {

@@ -29,7 +29,8 @@ import {
   type Resolve,
 } from './target_guard.js'
 
-const ATTEMPT_WITHIN_MS = 10 * SECOND
+/** Documented for partners in gateway/guide. */
+export const ATTEMPT_WITHIN_MS = 10 * SECOND
 const CONNECT_WITHIN_MS = 3 * SECOND
 /** Shorter than the 5 s after which common servers close an idle connection. */
 const KEEP_ALIVE_MS = 4 * SECOND

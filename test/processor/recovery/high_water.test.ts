@@ -28,7 +28,10 @@ function held(found?: Progress) {
       return Promise.resolve()
     },
     found,
-    pause: () => new Promise((resolve) => void pauses.push(resolve)),
+    pause: (ms) => {
+      t.equal(ms, 1_000)
+      return new Promise((resolve) => void pauses.push(resolve))
+    },
     log,
   })
   const passASecond = async (): Promise<void> => {
