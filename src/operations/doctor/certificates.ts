@@ -50,7 +50,7 @@ function endFinding(name: string, found: X509Certificate, clock: Clock): readonl
     {
       finding: `${name}: the certificate of ${subject} ${end} (${found.validTo})`,
       why: 'connections are refused from its end on',
-      remedy: 'renew it, and replace the file; new connections use it within seconds',
+      remedy: 'renew it, and replace the file; "Certificates" of the guide says what to restart',
     },
   ]
 }
