@@ -1,5 +1,5 @@
 /** File modes: a writer restricts a restored database to its owner. */
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openWebhookStore } from '../../actors/webhook/store/store.js'
@@ -27,6 +27,15 @@ t.test('a writer restricts its file and the WAL to the owner', async (t) => {
   const writer = await openDatabase(file, { sole: true })
   t.teardown(() => writer.close())
   t.same(modesOf(file), ['600', '600', '600'])
+})
+
+t.test('a writer restricts the file of its lock, which a reader of it could hold', async (t) => {
+  const file = await restored(t)
+  writeFileSync(`${file}.lock`, '')
+  chmodSync(`${file}.lock`, 0o644)
+  const writer = await openDatabase(file, { sole: true })
+  t.teardown(() => writer.close())
+  t.equal(statSync(`${file}.lock`).mode & 0o777, 0o600)
 })
 
 t.test('a reader does not change the modes', async (t) => {

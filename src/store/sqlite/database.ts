@@ -128,10 +128,15 @@ async function withCheckpoints(
   }
 }
 
-/** Holds the lock of a file until the returned connection is closed. The file need not exist. */
+/**
+ * Holds the lock of a file until the returned connection is closed. The file need not exist. Who
+ * may read the file of the lock could hold it too, and keep the owner out.
+ */
 export async function acquireLock(file: string): Promise<Database> {
-  const lock = withPromises(await connect(`${file}.lock`, false), `${file}.lock`)
+  const path = `${file}.lock`
+  const lock = withPromises(await connect(path, false), path)
   try {
+    restrictToOwner(path)
     await lock.exec(LOCK)
     return lock
   } catch (error) {
