@@ -145,6 +145,23 @@ t.test('what the bank said before the end of the finality window proves nothing'
   )
 })
 
+t.test('an unknown payment in a message counts as of the question that it names', async (t) => {
+  let passed = 0
+  const clock = { now: () => plus(systemClock.now(), passed) }
+  const bank = await anAdapter(t, shortFolder(t), { finalityWindowMs: 60_000 }, clock)
+  const rail = await aLinkedListener(t, bank.address)
+  const instruction = anInstruction({ notAfter: plus(systemClock.now(), 300_000) })
+  instruct(rail, instruction)
+  await until('the bank is asked', () => bank.calls.some(({ kind }) => kind === 'query'))
+  const early = clock.now()
+  passed = 600_000
+  await bank.say(instruction.id, { kind: 'not_found' })
+  await bank.say(instruction.id, { kind: 'not_found', askedAt: early })
+  t.equal(await stateOf(bank.journal, instruction), 'pending', 'it can have come in since')
+  await bank.say(instruction.id, { kind: 'not_found', askedAt: clock.now() })
+  t.match(await rail.waitFor(instruction.id, 'refused'), { refusal: 'expired' })
+})
+
 t.test('a payment that the bank never got is refused after its `not_after`', async (t) => {
   const { address, calls } = await anAdapter(t, shortFolder(t), {
     query: () => Promise.resolve({ kind: 'not_found' }),

@@ -43,5 +43,8 @@ export type BankOutcome =
   | { readonly kind: 'refused'; readonly refusal: RailRefusal }
   | ({ readonly kind: 'returned' } & BankExecution)
   | { readonly kind: 'recall_refused' }
-  /** The bank does not know the id. `askedAt` is set by the adapter, if the bank was asked. */
+  /**
+   * The bank does not know the id. `askedAt`: when the bank was asked. The adapter sets it for the
+   * answer of a call; a message of the bank that names no question has none, and proves nothing.
+   */
   | { readonly kind: 'not_found'; readonly askedAt?: Instant }

@@ -7,7 +7,8 @@
  * - Every pending entry has a due step, so no payment is forgotten by a lost answer or a restart.
  * - An instruction is submitted again, or ends as late, only when the bank does not know it after
  *   its finality window, counted from the last submission, or from the start of this process, to
- *   the question: the answer can be under way while the window passes.
+ *   the question: the answer can be under way while the window passes. A message that names no
+ *   question proves nothing, however late it comes.
  * - The bank's word is reported, also when it contradicts an earlier one: a `refused` payment that
  *   was executed is `executed`, for the processor to find the discrepancy. Only an execution that
  *   the bank takes back is not a refusal: it stays until the bank returns the money.
@@ -89,8 +90,8 @@ export function createBankRules(options: BankRulesOptions): Rules {
       case 'recall_refused':
         return entry.state === 'executed' ? 'recall_refused' : entry
       case 'not_found':
-        return entry.state === 'pending'
-          ? submitAgain(entry, outcome.askedAt ?? context.now, context)
+        return entry.state === 'pending' && outcome.askedAt !== undefined
+          ? submitAgain(entry, outcome.askedAt, context)
           : entry
     }
   }
@@ -123,7 +124,7 @@ export function createBankRules(options: BankRulesOptions): Rules {
     return { ...executed, amount, currency, account: destinationAccount, sealedAccount, bankCode }
   }
 
-  /** @param unknownAt when the bank did not know it */
+  /** @param unknownAt when the bank was asked and did not know it */
   function submitAgain(entry: Entry, unknownAt: Instant, context: DecisionContext): Entry {
     const { instruction } = entry
     const since = submittedAt(entry.id) ?? startedAt

@@ -6,13 +6,15 @@
  * - An answer to a status request refuses only with a reason that can be no other thing. Else the
  *   payment counts as not known: sent again after the finality window, with the same bytes, it is
  *   refused by an answer that cannot be misread, or recognized.
+ * - "Not known" that comes by itself has the moment of the status request that it names: it can
+ *   have been on its way for long. The adapter sets the moment of an answer to its call.
  * - An amount that is not told counts as instructed until a statement tells it.
  */
 import type { EffectId } from '../../base/ids.js'
 import type { BankOutcome } from '../adapter/bank.js'
 import { isEffectId } from '../wire_validators.js'
 import type { Message, MessageBody } from './messages.js'
-import { uetrOf } from './payment_messages.js'
+import { statusRequestedAt, uetrOf } from './payment_messages.js'
 import {
   ALREADY_RETURNED,
   isKnownRefusal,
@@ -74,13 +76,20 @@ function ofStatus(status: Status, answered: Answered): readonly Said[] {
   }
   if (status.TxSts !== REJECTED) return [{ id, outcome: ACCEPTED, ...told }]
   const isOfQuery = status.OrgnlGrpInf?.OrgnlMsgNmId.startsWith(STATUS_REQUEST) ?? false
-  return [{ id, outcome: rejection(code, isOfQuery || answered === 'query'), ...told }]
+  const outcome = rejection(code, isOfQuery || answered === 'query')
+  return [{ id, outcome: outcome ?? notKnown(status, id), ...told }]
 }
 
-function rejection(code: string | undefined, isOfQuery: boolean): BankOutcome {
+/** Undefined: the bank does not know the payment. */
+function rejection(code: string | undefined, isOfQuery: boolean): BankOutcome | undefined {
   if (saysDuplicate(code)) return ACCEPTED
-  if (code === NOT_KNOWN || (isOfQuery && !isKnownRefusal(code))) return { kind: 'not_found' }
+  if (code === NOT_KNOWN || (isOfQuery && !isKnownRefusal(code))) return undefined
   return { kind: 'refused', refusal: refusalOf(code) }
+}
+
+function notKnown({ OrgnlGrpInf }: Status, id: EffectId): BankOutcome {
+  const askedAt = OrgnlGrpInf && statusRequestedAt(OrgnlGrpInf.OrgnlMsgId, id)
+  return { kind: 'not_found', ...(askedAt === undefined ? {} : { askedAt }) }
 }
 
 function ofReturn(given: Return): readonly Said[] {

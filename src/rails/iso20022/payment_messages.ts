@@ -8,7 +8,7 @@
  * - The payment has our instruction id in every message, and a UETR that follows from it.
  */
 import { hash } from 'node:crypto'
-import { toRfc3339, type Instant } from '../../base/clock.js'
+import { instant, toRfc3339, type Instant } from '../../base/clock.js'
 import type { EffectId } from '../../base/ids.js'
 import type { Instruction, RailDestination } from '../rail.js'
 import type { Message, MessageBody } from './messages.js'
@@ -48,10 +48,22 @@ export function creditTransfer(instruction: Instruction, at: Instant, us: Member
   return { name: 'pacs.008.001.09', ...headOf(id, createdAt, us), body }
 }
 
+const MOMENT_DIGITS = 8
+const RADIX = 36
+
+const statusRequestIdOf = (id: EffectId, at: Instant): string =>
+  `Q${tailOf(id)}${at.toString(RADIX).slice(-MOMENT_DIGITS)}`
+
+/** When the status request with this id was made, if it is one about this payment. */
+export function statusRequestedAt(messageId: string, id: EffectId): Instant | undefined {
+  const at = instant(parseInt(messageId.slice(-MOMENT_DIGITS), RADIX))
+  return at > 0 && statusRequestIdOf(id, at) === messageId ? at : undefined
+}
+
 /** @param at of this request: each has an id of its own */
 export function statusRequest(id: EffectId, at: Instant, us: Membership): Message {
   const createdAt = toRfc3339(at)
-  const messageId = `Q${tailOf(id)}${at.toString(36).slice(-8)}`
+  const messageId = statusRequestIdOf(id, at)
   const body = {
     GrpHdr: { MsgId: messageId, CreDtTm: createdAt },
     TxInf: [{ StsReqId: messageId, ...originalOf(id) }],

@@ -68,8 +68,12 @@ export const ISO20022: readonly Mutant[] = [
   }),
   ...faultsIn('src/rails/adapter/bank_rules.ts', 'rails/bank_adapter', {
     'A late answer of before the finality window ends a payment.': [
-      'outcome.askedAt ?? context.now',
-      'context.now',
+      'submitAgain(entry, outcome.askedAt, context)',
+      'submitAgain(entry, context.now, context)',
+    ],
+    'A late message that names no question ends a payment.': [
+      ' && outcome.askedAt !== undefined',
+      '',
     ],
   }),
   ...faultsIn('src/rails/iso20022/record.ts', MISBEHAVIOR, {

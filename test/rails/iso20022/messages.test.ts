@@ -6,7 +6,11 @@ import t from 'tap'
 import { projectRoot } from '../../../src/base/project_root.js'
 import { MESSAGE_BOUNDS, readMessage, writeMessage } from '../../../src/rails/iso20022/codec.js'
 import { saidIn, type Answered } from '../../../src/rails/iso20022/outcome.js'
-import { creditTransfer, uetrOf } from '../../../src/rails/iso20022/payment_messages.js'
+import {
+  creditTransfer,
+  statusRequest,
+  uetrOf,
+} from '../../../src/rails/iso20022/payment_messages.js'
 import { findProgram } from '../../../src/supervisor/environment.js'
 import type { Message } from '../../../src/rails/iso20022/messages.js'
 import {
@@ -98,6 +102,22 @@ t.test('a rejection that says nothing about the payment is no refusal', async (t
   const TxInfAndSts = [{ ...report!, OrgnlGrpInf }]
   const answer = { ...late, body: { ...late.body, TxInfAndSts } }
   t.same(outcome(answer, 'nothing'), notFound, 'that comes by itself')
+})
+
+t.test('an unknown payment, told by itself, has the moment of its status request', async (t) => {
+  const told = statusReport('RJCT', 'NOOR')
+  if (told.name !== 'pacs.002.001.11') throw new Error('another message')
+  const [report] = told.body.TxInfAndSts
+  const naming = (OrgnlMsgId: string): Message => {
+    const OrgnlGrpInf = { OrgnlMsgId, OrgnlMsgNmId: 'pacs.028.001.04' }
+    return { ...told, body: { ...told.body, TxInfAndSts: [{ ...report!, OrgnlGrpInf }] } }
+  }
+  const request = statusRequest(PAYOUT, AT, US).id
+  t.same(outcome(naming(request), 'nothing'), { kind: 'not_found', askedAt: AT })
+  const others = statusRequest(PROXY_TRANSFER.id, AT, US).id
+  for (const id of [PAYOUT, others, `${request.slice(0, -8)}--------`, 'x']) {
+    t.same(outcome(naming(id), 'nothing'), { kind: 'not_found' }, id)
+  }
 })
 
 t.test('statuses, amounts, returns and recalls', async (t) => {
