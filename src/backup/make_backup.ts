@@ -8,7 +8,7 @@
  * - The copy of the books knows that it is one: it begins recovery mode however it is opened.
  * - Files have mode 0600. The manifest is the last file; then the folder gets its final name.
  */
-import { copyFile, open, stat, statfs } from 'node:fs/promises'
+import { copyFile, open, stat } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { audit } from '../audit/audit.js'
@@ -16,7 +16,6 @@ import { openBooks } from '../audit/books.js'
 import { conclusion } from '../audit/report.js'
 import { toRfc3339, type Clock, type Instant } from '../base/clock.js'
 import { crashPoint } from '../base/crash_point.js'
-import { MIB } from '../base/free_space.js'
 import { writeSecretFile } from '../base/secret_file.js'
 import { FILES } from '../base/subjects.js'
 import { MARKED_FROM_SCHEMA, markOfCopy } from '../store/copied_books.js'
@@ -29,6 +28,7 @@ import {
   type Snapshot,
 } from '../store/sqlite/database_copy.js'
 import type { BackupFolder } from './backups.js'
+import { requireFree } from './free_space.js'
 import { stateOf } from './books_state.js'
 import { databasesIn } from './databases.js'
 import {
@@ -49,6 +49,8 @@ export interface BackupOptions {
   readonly keys: ReadonlyMap<string, string>
   readonly version: string
   readonly clock: Clock
+  /** Bytes that are free where the folder is. */
+  readonly freeBytes: (folder: string) => Promise<number>
   /** Milliseconds of a monotonic clock. */
   readonly stopwatch: () => number
   readonly isStopped: () => boolean
@@ -65,7 +67,7 @@ export interface MadeBackup {
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { dataDir, into, clock, stopwatch } = options
   const names = databasesIn(dataDir)
-  await requireSpace(dataDir, names, into.path)
+  requireFree(into.path, await options.freeBytes(into.path), await sizeOf(dataDir, names))
   const begun = clock.now()
   const draft = into.draft(begun)
   try {
@@ -87,28 +89,13 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   }
 }
 
-/** Left free on the disk, which the processor needs too. */
-const SPARE_BYTES = 256 * MIB
-
-async function requireSpace(
-  dataDir: string,
-  names: readonly string[],
-  target: string,
-): Promise<void> {
+async function sizeOf(dataDir: string, names: readonly string[]): Promise<number> {
   const files = names.flatMap((name) => [name, `${name}-wal`]).map((name) => join(dataDir, name))
   const sizes = await Promise.all(
     files.filter((file) => existsSync(file)).map(async (file) => (await stat(file)).size),
   )
-  const needed = sizes.reduce((sum, size) => sum + size, SPARE_BYTES)
-  const { bavail, bsize } = await statfs(target)
-  if (bavail * bsize >= needed) return
-  throw new BackupFault(
-    `${target} has ${inMib(bavail * bsize)} MB free and needs ${inMib(needed)} MB: free space, ` +
-      'or name another folder.',
-  )
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
-
-const inMib = (bytes: number): string => String(Math.ceil(bytes / MIB))
 
 /** @returns the moment after which the books may lack something */
 async function copyDatabases(

@@ -3,7 +3,8 @@
  * pg_verifybackup.
  *
  * - It is a copy of the whole server of one moment: the books of all shards, and the pools there.
- * - The server's state is checked first, so a fault is one sentence and not the output of a tool.
+ * - The state of the server and the free space are checked first, so a fault is one sentence and
+ *   not the output of a tool.
  * - The audit needs a running server, so it is not part of such a backup.
  */
 import { execFile } from 'node:child_process'
@@ -16,6 +17,7 @@ import { writeSecretFile } from '../base/secret_file.js'
 import { connectToPrimary, type PostgresTarget } from '../store/postgres/connection.js'
 import type { BackupFolder } from './backups.js'
 import { stateOf } from './books_state.js'
+import { requireFree } from './free_space.js'
 import {
   BackupFault,
   digestOf,
@@ -48,6 +50,8 @@ export interface ServerBackupOptions {
   readonly tools: (version: number) => ServerTools
   readonly version: string
   readonly clock: Clock
+  /** Bytes that are free where the folder is. */
+  readonly freeBytes: (folder: string) => Promise<number>
   readonly signal: AbortSignal
 }
 
@@ -56,8 +60,9 @@ export async function backUpServer(
   options: ServerBackupOptions,
 ): Promise<{ readonly folder: string; readonly manifest: Manifest }> {
   const { into, clock, signal } = options
-  const { target, books, version } = await checkedServer(options)
+  const { target, books, version, bytes } = await checkedServer(options)
   const tools = options.tools(version)
+  requireFree(into.path, await options.freeBytes(into.path), bytes)
   const begun = clock.now()
   const draft = into.draft(begun)
   try {
@@ -127,18 +132,24 @@ interface ServerRow {
   readonly may_replicate: boolean
   /** Major. */
   readonly version: number
+  readonly bytes: number
 }
 
+/** A server hides the size of a database from a role that cannot connect to it. */
 const SERVER = `SELECT current_setting('wal_level') AS level,
   CAST(current_setting('max_wal_senders') AS integer) AS senders,
   (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user) AS may_replicate,
-  CAST(current_setting('server_version_num') AS integer) / 10000 AS version`
+  CAST(current_setting('server_version_num') AS integer) / 10000 AS version,
+  (SELECT CAST(sum(CASE WHEN has_database_privilege(oid, 'CONNECT')
+      THEN pg_database_size(oid) ELSE 0 END) AS float8) FROM pg_database) AS bytes`
 
 interface CheckedServer {
   readonly target: PostgresTarget
   readonly books: BooksState
   /** Major. */
   readonly version: number
+  /** The size of the databases; the copy also has the WAL of its time. */
+  readonly bytes: number
 }
 
 async function checkedServer({ targets, schema }: ServerBackupOptions): Promise<CheckedServer> {
@@ -147,8 +158,8 @@ async function checkedServer({ targets, schema }: ServerBackupOptions): Promise<
     const [state] = await connection.all<ServerRow>(SERVER)
     const fault = faultOf(state!)
     if (fault !== undefined) throw new BackupFault(fault)
-    const { version } = state!
-    return { target: connection.target, books: await stateOf(connection), version }
+    const { version, bytes } = state!
+    return { target: connection.target, books: await stateOf(connection), version, bytes }
   } finally {
     await connection.close()
   }

@@ -20,6 +20,7 @@ import { requireEmpty, restoreBackup, verifiedManifest } from '../../src/backup/
 import { parseInterval, runEvery } from '../../src/backup/schedule.js'
 import { backupAgeSeconds, readRestoredMark, writeLastBackup } from '../../src/base/backup_marks.js'
 import { DAY, instant, plus, type Instant } from '../../src/base/clock.js'
+import { MIB } from '../../src/base/free_space.js'
 import { FILES } from '../../src/base/subjects.js'
 import { readCopiedAt } from '../../src/store/copied_books.js'
 import type { Database } from '../../src/store/database.js'
@@ -60,11 +61,22 @@ async function backedUp(
   return makeBackup({
     ...{ dataDir, into, keys: new Map(), version: '1.2.3' },
     clock: { now: () => now },
+    freeBytes: () => Promise.resolve(Number.MAX_SAFE_INTEGER),
     stopwatch: () => 0,
     isStopped: () => false,
     ...over,
   }).finally(() => into.release())
 }
+
+t.test('a disk without space for the copy is refused before it begins', async (t) => {
+  const dataDir = await aDataDir(t)
+  const backups = join(dataDir, '..', 'backups')
+  const freeBytes = (): Promise<number> => Promise.resolve(256 * MIB)
+  await t.rejects(backedUp(dataDir, backups, { freeBytes }), {
+    ...{ name: 'BackupFault', message: /backups has 256 MB free and needs 25\d MB: free space/ },
+  })
+  t.same(backupsIn(backups), [])
+})
 
 t.test('a backup is whole, private, checked and of one moment', async (t) => {
   const dataDir = await aDataDir(t)

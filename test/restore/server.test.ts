@@ -6,7 +6,12 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { backupsIn, openBackupFolder } from '../../src/backup/backups.js'
+import { backUpServer } from '../../src/backup/server_backup.js'
+import { systemClock } from '../../src/base/clock.js'
+import { MIB } from '../../src/base/free_space.js'
 import { FILES } from '../../src/base/subjects.js'
+import { parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { serverTools } from '../../src/operations/installation/server_tools.js'
 import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
@@ -38,6 +43,18 @@ t.test('a PostgreSQL server is backed up, and its copy verified', async (t) => {
   t.equal(made.exitCode, 0, made.err)
   const { folder: backup } = JSON.parse(made.out) as { readonly folder: string }
   await stack.stop()
+  const into = await openBackupFolder(join(folder, 'full'))
+  const full = backUpServer({
+    ...{ into, targets: parseStoreUrl(server.url), caFile: undefined, schema: 'books_1' },
+    ...{ tools: serverTools, version: '1.2.3', clock: systemClock },
+    freeBytes: () => Promise.resolve(256 * MIB),
+    signal: new AbortController().signal,
+  })
+  await t.rejects(full, {
+    ...{ name: 'BackupFault', message: /full has 256 MB free and needs \d+ MB: free space/ },
+  })
+  t.same(backupsIn(into.path), [])
+  await into.release()
   await server.kill()
 
   mkdirSync(newDir, { mode: 0o700 })

@@ -20,7 +20,7 @@ import { BackupFault, digestOf, KEY_FILES, MANIFEST, type Manifest } from '../..
 import { parseInterval, runEvery } from '../../backup/schedule.js'
 import { writeLastBackup } from '../../base/backup_marks.js'
 import { SECOND, systemClock, toRfc3339, type Instant } from '../../base/clock.js'
-import { MIB } from '../../base/free_space.js'
+import { freeBytesOf, MIB } from '../../base/free_space.js'
 import { projectRoot } from '../../base/project_root.js'
 import { dataFile, storeUrl, type Settings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
@@ -100,7 +100,7 @@ async function backUp(
     record,
   }: { readonly flags: Flags; readonly stop: AbortSignal; readonly record: RecordOutcome },
 ): Promise<Run> {
-  const common = { into, version: versionOfPackage(), clock: systemClock }
+  const common = { into, version: versionOfPackage(), clock: systemClock, freeBytes: freeBytesOf }
   const url = storeUrl(settings, settings.DATA_DIR)
   const made: MadeBackup =
     url === ''
