@@ -199,6 +199,21 @@ t.test('the limits of the current month stay those of the user', async (t) => {
   t.equal(await confirm(), 'user_limit_exceeded')
 })
 
+t.test('a user whose newest payments are in an archive is erased by an older one', async (t) => {
+  const world = await createWorld(t)
+  const kept = await intentAt(world, captured, { user: USER })
+  const newer: string[] = []
+  for (let i = 0; i < 60; i++) newer.push((await beginLifecycle(world, { user: USER })).id)
+  const raw = await rawBooks(world.folder)
+  await raw.run(`DELETE FROM intents WHERE id <> '${kept.id}'`)
+  const found = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
+  t.same(viewOf(found), { intentId: kept.id })
+  await raw.run('DELETE FROM intents')
+  await raw.close()
+  const none = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
+  t.equal(codeOf(none), 'payment_intent_not_found')
+})
+
 t.test('a user without payments cannot be erased, nor by a payment of others', async (t) => {
   const world = await createWorld(t)
   const found = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))

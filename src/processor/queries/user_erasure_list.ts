@@ -7,8 +7,8 @@ import type { Query } from './query.js'
 import { viewOrName } from './readable.js'
 
 const LISTED_MAX = 100
-/** Users that share a fingerprint share a list: the first one is nearly always the user's. */
-const LOOKED_AT = 20
+/** Links of one read, which others wait for. */
+const LINKS_A_READ = 50
 
 export const listUserErasures = (): Query => ({
   name: 'list_user_erasures',
@@ -23,17 +23,25 @@ export interface UsersPayment {
   readonly intentId: string
 }
 
-/** @param last the number of the user's latest committed intent; 0 means none */
+/**
+ * The newest payment of the user that the books have: the link of an archived one has no payment,
+ * and users that share a fingerprint share a list.
+ *
+ * @param last the number of the user's latest committed intent; 0 means none
+ */
 export const findUsersPayment = (tenant: TenantId, userId: string, last: number): Query => ({
   name: 'find_users_payment',
   queueKey: 'internal',
   run: async ({ lists }) => {
-    const intents = last === 0 ? [] : await lists.intentsOfUser(last, LOOKED_AT)
-    const found = intents.find(({ context }) => {
-      const intent = intentContextIn(context)
-      return intent?.tenant === tenant && intent.userId === userId
-    })
-    if (found === undefined) return refuse('payment_intent_not_found')
-    return answer({ intentId: found.id } satisfies UsersPayment)
+    for (let next = last; next > 0;) {
+      const links = await lists.intentsOfUser(next, LINKS_A_READ)
+      const found = links.find(({ context }) => {
+        const intent = intentContextIn(context)
+        return intent?.tenant === tenant && intent.userId === userId
+      })
+      if (found !== undefined) return answer({ intentId: found.id } satisfies UsersPayment)
+      next = links.at(-1)?.before ?? 0
+    }
+    return refuse('payment_intent_not_found')
   },
 })
