@@ -326,16 +326,21 @@ async function upload(c: Ctx, console: ConsoleApp) {
   return c.redirect('/reconciliation', 303)
 }
 
+interface ShownPage {
+  readonly page: ConsolePage
+  readonly url: URL
+  /** Empty means that the path has none. */
+  readonly id: string
+}
+
 async function contentOf(
   c: Ctx,
   console: ConsoleApp,
-  page: ConsolePage,
-  url: URL,
+  { page, url, id }: ShownPage,
 ): Promise<Content> {
   const session = c.get('session')
   const clients = await session.uplink.clients()
   session.roles = (await clients.callers.call('Identify', {})).roles
-  const id = idIn(page.path, url.pathname)
   return page.render({
     ...{ session, clients, id, query: url.searchParams },
     ...{ now: console.clock.now(), figures: console.figures.state(), logs: console.logs },
@@ -345,8 +350,10 @@ async function contentOf(
 async function show(c: Ctx, console: ConsoleApp, page: ConsolePage) {
   const session = c.get('session')
   const url = new URL(c.req.url)
+  const id = idIn(page.path, url.pathname)
+  if (id === null) return c.notFound()
   const begunAt = performance.now()
-  const content = await contentOf(c, console, page, url)
+  const content = await contentOf(c, console, { page, url, id })
   console.observePage(page.path, (performance.now() - begunAt) / SECOND)
   if (content.redirect !== undefined) return c.redirect(content.redirect, 303)
   const { notice } = session
@@ -370,11 +377,12 @@ async function show(c: Ctx, console: ConsoleApp, page: ConsolePage) {
 function live(c: Ctx, console: ConsoleApp) {
   const url = new URL(nextOf(c.req.query('page')), 'http://console')
   const page = PAGES.find(({ path }) => isAt(path, url.pathname))
-  if (page === undefined) return c.notFound()
+  const id = page === undefined ? null : idIn(page.path, url.pathname)
+  if (page === undefined || id === null) return c.notFound()
   return liveStream(c, async () => {
     if (!console.sessions.isOpen(c.get('cookie'))) return null
     try {
-      return (await contentOf(c, console, page, url)).live ?? html``
+      return (await contentOf(c, console, { page, url, id })).live ?? html``
     } catch (error) {
       if (isTokenRejected(error)) console.sessions.end(c.get('cookie'))
       return isTokenRejected(error) ? null : undefined
@@ -385,8 +393,12 @@ function live(c: Ctx, console: ConsoleApp) {
 const isAt = (pattern: string, path: string): boolean =>
   pattern.endsWith(':id') ? path.startsWith(pattern.slice(0, -3)) : path === pattern
 
-/** What stands for `:id`. Empty means that the path has none. */
-function idIn(pattern: string, path: string): string {
+/** What stands for `:id`. Empty means that the path has none; null that its escapes are broken. */
+function idIn(pattern: string, path: string): string | null {
   const start = pattern.indexOf(':id')
-  return start === -1 ? '' : decodeURIComponent(path.slice(start))
+  try {
+    return start === -1 ? '' : decodeURIComponent(path.slice(start))
+  } catch {
+    return null
+  }
 }

@@ -163,6 +163,16 @@ t.test('the console', async (t) => {
     t.equal((await post('/do/nothing', { form_token }, { cookie })).status, 404)
   })
 
+  await t.test('a path with a broken escape is no page', async (t) => {
+    const headers = { cookie: await signIn(stack) }
+    for (const path of ['/payments/%', '/traces/%E0%A4%A', '/live?page=%2Fpayments%2F%25']) {
+      t.equal((await requestPage(url + path, { headers })).status, 404, path)
+    }
+    for (const path of ['/nothing%', '/search?q=%']) {
+      t.not((await requestPage(url + path, { headers })).status, 502, path)
+    }
+  })
+
   await t.test('the statement of a partner as a page and as CSV', async (t) => {
     const cookie = await signIn(stack)
     const read = (path: string) => requestPage(`${url}${path}`, { headers: { cookie } })
