@@ -203,6 +203,15 @@ t.test('a statement is compared with the books of all shards', async (t) => {
     const log = (await ops.json('actions', '--shard', shard))['data']
     t.match(log, [{ action: 'reconcile', actor: 'ann' }], `${shard} has it in its log`)
   }
+  const file = join(all, 'both.csv')
+  const days = ['--from', '2020-01-01', '--until', '2100-01-01']
+  const ofRail = (rail: string, period = days): Promise<CliResult> =>
+    ops('reconcile', file, ...period, '--rail', rail, ...BECAUSE)
+  t.match(await ofRail('sandbox'), { exitCode: 0 })
+  t.match(await ofRail('sandbx'), {
+    exitCode: 2,
+    err: 'No route and no booking of the period is of the rail sandbx: sandbox.\n',
+  })
   for (const [kept, missing] of [paid, paid.toReversed()] as const) {
     const { exitCode, out } = await reconcile([kept!.line])
     t.equal(exitCode, 1)
@@ -266,15 +275,31 @@ t.test('a decision about an orphan execution is one in each shard that lacks it'
   t.same(await open(), [])
   t.match(await decide('pout_2', '--dismiss'), { exitCode: 1, err: 'orphan_execution_resolved' })
 
-  for (const world of worlds) {
-    await world.run(enterRecovery('a test'))
-    await world.run(addOrphans(OPERATOR, [execution({ instruction_id: 'pout_3' })]))
+  // The payment is in the first shard that is asked, then in the last one.
+  for (const [instruction_id, has] of [
+    ['pout_3', 0],
+    ['pout_4', 1],
+  ] as const) {
+    for (const world of worlds) {
+      await world.run(enterRecovery('a test'))
+      await world.run(addOrphans(OPERATOR, [execution({ instruction_id })]))
+    }
+    worlds[has]!.memory().recovery = null // the other is not released
+    const { id: held } = await pay(worlds[has]!)
+    const match = (): Promise<CliResult> => decide(instruction_id, '--match', held)
+    const behind = shards[1 - has]
+    t.match(await match(), {
+      ...{ exitCode: 1, out: new RegExp(`matched to[^]*INCOMPLETE: ${behind}`) },
+    })
+    t.same(await open(), [instruction_id])
+    worlds[1 - has]!.memory().recovery = null
+    t.match(await match(), { exitCode: 0, out: `matched to ${held}` }, 'a repeat ends it')
+    t.same(await open(), [])
+    t.match(await match(), { exitCode: 0, out: `matched to ${held}` }, 'and is safe again')
+    t.match(await decide(instruction_id, '--match', id), {
+      ...{ exitCode: 1, err: 'orphan_execution_resolved' },
+    })
   }
-  worlds[1]!.memory().recovery = null // the other is not released
-  const { id: held } = await pay(worlds[1]!)
-  t.match(await decide('pout_3', '--match', held), {
-    ...{ exitCode: 1, out: /matched to[^]*INCOMPLETE: books_1/ },
-  })
 })
 
 t.test('each shard has an archive of its own', async (t) => {

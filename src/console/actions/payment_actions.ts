@@ -1,5 +1,6 @@
 /** Decisions on payments, payouts, discrepancies and requests of other operators. */
 import { formatWireAmount } from '../../operations/cli/amounts.js'
+import { dismissElsewhere } from '../../operations/operators/approved_match.js'
 import { actorOf, done, type Action, type ActionContext } from './action.js'
 import { issuedNotice } from './partner_actions.js'
 
@@ -70,8 +71,13 @@ export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
   },
   'approve-request': async (ctx) => {
     const request = { actor: actorOf(ctx), id: ctx.field('id') }
-    const { request: decided, key, caller } = await ctx.clients.approvals.call('Approve', request)
+    const approved = await ctx.clients.approvals.call('Approve', request)
+    const { request: decided, key, caller, orphan } = approved
     const notice = done(`${decided?.id}: ${decided?.operation} ${decided?.subject} is made.`)
+    if (orphan !== null && ctx.clients.access.shards !== undefined) {
+      const left = await dismissElsewhere(ctx.clients.recovery, actorOf(ctx), approved)
+      return left.length === 0 ? notice : { tone: 'bad', text: [notice.text, ...left].join('\n') }
+    }
     if (key !== null) {
       const issued = issuedNotice(key)
       return { ...issued, text: `${notice.text}\n${issued.text}` }

@@ -139,11 +139,12 @@ async function holdersAnswer(
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       const isFirst = refusal === undefined || refusal.code === 'not_here'
+      const isResolved = error.code === 'orphan_execution_resolved'
       // It refuses before it looks whether it has the entity.
       if (error.code === IN_RECOVERY)
         refusal = new Refused(error.code, `${shard}: ${error.message}`)
       else if (!isOfOtherShard(error.code, request)) throw error
-      else if (isFirst) refusal = error
+      else if (isFirst || isResolved) refusal = error
     }
   }
   if (missing.length === 0) throw refusal!
@@ -152,9 +153,13 @@ async function holdersAnswer(
 
 const IN_RECOVERY = 'recovery_active'
 
-/** A processor without cluster finds the tenant of another one invalid. */
+/**
+ * A processor without cluster finds the tenant of another one invalid. An orphan execution that one
+ * shard has dismissed can be matched in another.
+ */
 const isOfOtherShard = (code: string, request: Message): boolean =>
   code === 'not_here' ||
+  code === 'orphan_execution_resolved' ||
   code.endsWith('_not_found') ||
   code === 'not_found' ||
   (code === 'invalid_request' && Boolean(request['tenant']))

@@ -5,6 +5,7 @@ import { CHANGE, deciderOf } from '../cli/actor.js'
 import { formatWireAmount } from '../cli/amounts.js'
 import { callerReport } from './callers.js'
 import { issuedReport } from '../partners/changes.js'
+import { dismissElsewhere } from './approved_match.js'
 import type { CliCommand, Context, Report } from '../cli/command.js'
 import { rowOrName } from '../cli/page.js'
 import { settingReport } from '../shards/shared_settings.js'
@@ -51,8 +52,14 @@ export const approvalsApprove: CliCommand = {
   about: 'make a change that another operator has requested',
   options: [...CHANGE, 'token-file'],
   run: async (context, [id = '']) => {
-    const done = await context.approvals.call('Approve', { actor: deciderOf(context), id })
+    const actor = deciderOf(context)
+    const done = await context.approvals.call('Approve', { actor, id })
     const report = approvedReport(context, done)
+    if (done.orphan !== null && context.access.shards !== undefined) {
+      const left = await dismissElsewhere(context.recovery, actor, done)
+      const lines = [...report.lines, ...left]
+      return { ...report, lines, exitCode: left.length === 0 ? 0 : 1 }
+    }
     const set = done.rate ?? done.route ?? done.route_rail ?? done.submission_pause ?? done.caller
     const version = set?.settings_version
     if (version === undefined) return report

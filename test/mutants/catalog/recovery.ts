@@ -218,5 +218,9 @@ export const RECOVERY: readonly Mutant[] = [
       'return elsewhere === undefined',
       'return elsewhere !== null',
     ],
+    'A match that was interrupted cannot be repeated where another shard has dismissed it.': [
+      "  code === 'orphan_execution_resolved' ||\n",
+      '',
+    ],
   }),
 ]

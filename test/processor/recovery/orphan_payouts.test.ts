@@ -12,6 +12,7 @@ import {
   balanceOf,
   executed,
   OPERATOR,
+  operatorLogOf,
   pay,
   payout,
   readAll,
@@ -301,6 +302,9 @@ runOnBothStores({
       available: String(BigInt(before.available) - BigInt(total)),
       reserved: '0',
     })
+    const { length } = await operatorLogOf(t, 'pout_lost')
+    t.match(viewOf(await resolve(world, 'pout_lost', id)), { status: 'matched', matched_to: id })
+    t.equal((await operatorLogOf(t, 'pout_lost')).length, length, 'a repeat changes nothing')
     t.equal(codeOf(await resolve(world, 'pout_lost')), 'orphan_execution_resolved')
     t.match(await orphans(world, true), [{ instruction_id: 'pout_lost' }])
     t.equal((await pay(world)).status, 'processing', 'a matched orphan holds no further payment')

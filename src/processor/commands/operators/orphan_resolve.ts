@@ -4,7 +4,8 @@
  * - `matched`: it is the payment of a held payout or intent, which completes without a submission;
  *   its money is posted as for a rail report. The rail must have executed it, to its account. An
  *   execution with the id of a payment of these books is matched to no other one. The payment is
- *   on the rail that has reported the execution, for recalls, inquiries and reports.
+ *   on the rail that has reported the execution, for recalls, inquiries and reports. A repeat of
+ *   the same match changes nothing and has the same answer.
  * - `dismissed`: it belongs to no payment of ours. Payments held for it stay held until a reviewer
  *   decides.
  */
@@ -62,6 +63,9 @@ export function resolveOrphan(
       }
       const orphan = ctx.memory.orphans.get(instruction)
       if (orphan === undefined) return refuse('orphan_execution_not_found')
+      // As before: a cluster dismisses it in its other shards afterwards, and may not have done so.
+      if (orphan.status === 'matched' && orphan.matched_to === paymentId)
+        return answer({ ...orphanView(orphan), held: [] })
       if (orphan.status !== 'open') return refuse('orphan_execution_resolved')
       if (!isMoment(orphan.executed_at)) {
         throw new CorruptRow(instruction, 'its moment is impossible')
