@@ -72,6 +72,7 @@ async function runCommand(
         logs: join(settings().DATA_DIR, LOGS_FOLDER),
         paint: output.paint,
         out: output.out,
+        tell: (line) => void output.err.write(`${terminalMessage(line)}\n`),
         confirm: (lines, question) => confirmed(lines, question, flags, output),
         flags,
         servesProduction: found?.serves_production ?? true,
@@ -126,13 +127,21 @@ function print(report: Report, flags: Flags, { out, err }: Output): number {
   return report.exitCode ?? 0
 }
 
-/** Without the members `_name: 'name'` that proto-loader adds for optional fields. */
-const jsonOf = (value: object): string =>
-  toVisibleJson(
-    JSON.stringify(value, (name, member: unknown) =>
-      member === optionalFieldOf(name) ? undefined : member,
-    ),
+/**
+ * Without the members `_name: 'name'` that decoded messages have for optional fields. The metadata
+ * of a payment are a partner's, and may have such members.
+ */
+const jsonOf = (value: object): string => {
+  const ofPartner = new WeakSet<object>()
+  return toVisibleJson(
+    JSON.stringify(value, function (this: object, name, member: unknown) {
+      if (ofPartner.has(this)) return member
+      if (name === 'metadata' && typeof member === 'object' && member !== null)
+        ofPartner.add(member)
+      return member === optionalFieldOf(name) ? undefined : member
+    }),
   )
+}
 
 const optionalFieldOf = (name: string): string | undefined =>
   name.startsWith('_') ? name.slice(1) : undefined

@@ -82,6 +82,7 @@ t.test('commands work against a running stack', async (t) => {
     const first = await json(t, ...words)
     t.equal(first['available'], '1000100050')
     t.strictSame(await json(t, ...words), first)
+    t.equal((await ops(...words)).err, '')
     const { out } = await ops('trial-balance', 'acme_sandbox')
     t.match(out, 'USD 10,001,000.50')
     t.match(out, 'sum  USD 0.00')
@@ -100,13 +101,13 @@ t.test('commands work against a running stack', async (t) => {
     })
     t.match(await json(t, ...keyed), { corrected: '90000', available: '10000' })
     const more = await ops(...correct, '100.01', ...given)
-    t.match(more, { exitCode: 1, err: /^correction_exceeds_deposit/ })
+    t.match(more, { exitCode: 1, err: /^correction_exceeds_deposit/m })
     const withdraw = ['withdraw', 'acme', 'sandbox', 'EUR']
     t.match(await ops(...withdraw, '60', ...given), {
       exitCode: 0,
       out: /^wdr_\S+: EUR 60\.00 withdrawn from acme, EUR 40\.00 available/,
     })
-    t.match(await ops(...withdraw, '40.01', ...given), { err: /^insufficient_balance/ })
+    t.match(await ops(...withdraw, '40.01', ...given), { err: /^insufficient_balance/m })
     t.match(await ops(...withdraw, '1', '--reason', 'r'), { exitCode: 2, err: /--evidence/ })
     t.match(await ops(...withdraw, '1', '--evidence', 'e'), { exitCode: 2, err: /--reason/ })
     t.match((await ops('find', id)).out, /deposit/)
@@ -231,11 +232,12 @@ t.test('commands work against a running stack', async (t) => {
 
   await t.test('held payouts are listed, approved and rejected', async (t) => {
     const demo = partnerOf(stack.sandbox)
+    const metadata = { _x: 'x', x: 'y', _payout: 'payout' }
     const held = async (): Promise<string> => {
       const { status, body } = await demo.request(
         'POST',
         '/v1/payouts',
-        { ...A_PAYOUT, reference: 'sandbox:review' },
+        { ...A_PAYOUT, reference: 'sandbox:review', metadata },
         withKey(randomUUID()),
       )
       t.equal(status, 202)
@@ -249,6 +251,7 @@ t.test('commands work against a running stack', async (t) => {
     t.match((await ops('payout', 'approve', good)).err, 'A decision needs --reason TEXT.')
     const approved = await json(t, 'payout', 'approve', good, '--reason', 'known supplier')
     t.equal(approved['status'], 'processing')
+    t.same(approved['metadata'], metadata)
     const rejected = await json(t, 'payout', 'reject', bad, '--reason', 'not known')
     t.equal(rejected['status'], 'failed')
     t.match((await ops('payout', 'held')).out, 'No payouts are held.')
@@ -268,7 +271,7 @@ t.test('commands work against a running stack', async (t) => {
     t.notMatch(shown, A_PAYOUT.beneficiary.account_number)
     t.match((await ops('payout', 'show', bad)).out, /^ {2}failure +review_rejected \(review\): /m)
     const record = await json(t, 'payout', 'show', good)
-    t.match(record, { tenant: 'demo_sandbox', payout: { id: good, status: 'completed' } })
+    t.match(record, { tenant: 'demo_sandbox', payout: { id: good, status: 'completed', metadata } })
     t.notOk(Object.keys(record).some((name) => name.startsWith('_')))
     t.match(await ops('payout', 'show', 'pout_nobody'), { exitCode: 1, err: /^payout_not_found/ })
 

@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
+import { deposit, depositCorrect, withdraw } from '../../src/operations/money/funds.js'
 import { actions } from '../../src/operations/operators/actions.js'
 import { keyIssue, partnerCreate } from '../../src/operations/partners/changes.js'
 import type { CliCommand, Context, Report } from '../../src/operations/cli/command.js'
@@ -63,6 +64,7 @@ const context: Omit<Context, 'flags'> = {
   clock: systemClock,
   paint: (_style, text) => text,
   out: process.stdout,
+  tell: () => undefined,
   confirm: () => Promise.resolve(),
   logs: '',
   servesProduction: false,
@@ -218,6 +220,41 @@ t.test('every secret is encrypted with the only master key', async (t) => {
   t.match(data, [{ kid: /^k[0-9a-f]{8}$/, in_file: true, values: 5 }])
   t.equal((data as unknown[]).length, 1)
   t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 values +encrypts since /)
+})
+
+t.test('a deposit and its like show their key before the call', async (t) => {
+  for (const [command, words] of [
+    [deposit, 'acme sandbox USD 5'],
+    [withdraw, 'acme sandbox USD 5'],
+    [depositCorrect, 'acme sandbox dep_1 USD 5'],
+  ] as const) {
+    const told: string[] = []
+    const tell = (line: string): void => void told.push(line)
+    let toldBefore: string | undefined
+    const call = ((_name: string, { idempotency_key: key }: { idempotency_key: string }) => {
+      toldBefore = told.join()
+      return Promise.reject(new Error(`no reply to ${key}`))
+    }) as never
+    const attempt = (flags: Flags): Promise<Report> => {
+      const given = { reason: 'a test', evidence: 'line 1', ...flags }
+      const own = { ...context, operator: { ...context.operator, call }, tell, flags: given }
+      return command.run(own, words.split(' '))
+    }
+    const fault = await attempt({}).then(() => '', String)
+    const key = /no reply to (\S+)/.exec(fault)?.[1] ?? 'none'
+    t.match(fault, `Safe to repeat with --idempotency-key ${key}`)
+    t.equal(toldBefore, `If this is interrupted, repeat it with --idempotency-key ${key}`)
+    told.length = 0
+    await attempt({ 'idempotency-key': 'k-1' }).catch(String)
+    t.same(told, [], 'the operator knows it')
+  }
+})
+
+t.test('sign signs the bytes of a body, or refuses them', async (t) => {
+  const body = join(tempFolder(t), 'body.json')
+  writeFileSync(body, Buffer.from([0x22, 0xe9, 0x22])) // Latin-1
+  const attempt = async (): Promise<Report> => run(sign, 'POST /v1/payouts', { body })
+  await t.rejects(attempt, { name: 'CommandFault', message: `${body} is not UTF-8` })
 })
 
 t.test('sign and verify work for a call', async (t) => {

@@ -43,6 +43,8 @@ export interface Context extends OperatorClients {
   readonly paint: Paint
   /** The standard output, for lines that are printed while the command runs. */
   readonly out: Writable
+  /** Writes a line to the standard error while the command runs. */
+  tell(line: string): void
   readonly flags: Flags
   /**
    * Writes the lines and asks the question, unless the command line has `--yes`.

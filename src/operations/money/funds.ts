@@ -1,8 +1,8 @@
 /**
  * Commands that move money into a prefund, or out of it without a payment.
  *
- * - A command without a reply may have moved the money: its fault names the key that makes a retry
- *   safe.
+ * - A command without a reply may have moved the money: the key that makes a retry safe is printed
+ *   before the call, so also an interrupted command has shown it, and again with a fault.
  */
 import { randomUUID } from 'node:crypto'
 import { currencyOf, type Currency } from '../../money/currency.js'
@@ -92,7 +92,9 @@ async function fundsNamed(
   const currency = currencyNamed(code)
   const minor = amountNamed(text, currency)
   const tenant = await tenantNamed(context, partner, environment)
-  const key = context.flags['idempotency-key'] ?? randomUUID()
+  const { 'idempotency-key': given } = context.flags
+  const key = given ?? randomUUID()
+  if (given === undefined) context.tell(`If this is interrupted, repeat it with ${option(key)}`)
   return {
     currency,
     amount: formatAmount(money(currency, minor)),
@@ -101,9 +103,11 @@ async function fundsNamed(
   }
 }
 
+const option = (key: string): string => `--idempotency-key ${key}`
+
 const repeatable = <Done>(call: Promise<Done>, { request }: Funds): Promise<Done> =>
   call.catch((error: unknown) => {
-    const again = `Safe to repeat with --idempotency-key ${request.idempotency_key}`
+    const again = `Safe to repeat with ${option(request.idempotency_key)}`
     throw new Error(`${error instanceof Error ? error.message : String(error)}\n${again}`)
   })
 

@@ -1,7 +1,8 @@
 /**
  * `reconcile`: compares a bank statement with the ledger (statement_comparison).
  *
- * - With `--rail NAME` the statement is of that rail alone, and so are the bookings.
+ * - With `--rail NAME` the statement is of that rail alone, and so are the bookings. A name that no
+ *   route has is refused unless bookings of the period have it: those of a former rail do.
  * - Findings go to `--out FILE`, or to standard output with the report on standard error. A
  *   terminal gets what a bank wrote with its control characters escaped.
  * - The exit code is 1 when an entry does not match or a line cannot be read.
@@ -9,11 +10,13 @@
 import type { Writable } from 'node:stream'
 import { toVisibleText } from '../../base/visible_text.js'
 import { FINDINGS_HEAD, findingLine } from '../../reconciliation/findings_csv.js'
+import type { Period } from '../../reconciliation/movement.js'
 import type { ReconciliationOutcome } from '../../reconciliation/reconcile.js'
-import { actorOf, CHANGE } from '../cli/actor.js'
+import { actorOf, CHANGE, type Actor } from '../cli/actor.js'
 import { formatWireAmount } from '../cli/amounts.js'
-import { CommandFault, type CliCommand, type Report } from '../cli/command.js'
+import { CommandFault, type CliCommand, type Context, type Report } from '../cli/command.js'
 import type { Flags } from '../cli/options.js'
+import { connectReconciliation } from './reconciliation_client.js'
 import {
   compareStatement,
   isClean,
@@ -42,9 +45,32 @@ export const reconcileStatement: CliCommand = {
     const findings = findingsTo(flags.out, context.out)
     const actor = actorOf(context, 'sandbox')
     const operation = { ...context, actor }
+    if (flags.rail !== undefined) await requireRail(operation, period, flags.rail)
     const outcome = await compareStatement(operation, period, statement, findings, flags.rail)
     return reportOf(outcome, flags)
   },
+}
+
+/** @throws CommandFault unless a route or a booking of the period is of the rail */
+async function requireRail(
+  { operator, access, actor, clock }: Context & { readonly actor: Actor },
+  period: Period,
+  rail: string,
+): Promise<void> {
+  const { rails } = await operator.call('ListRoutes', {})
+  const known = new Set(rails.map((each) => each.rail))
+  if (known.has(rail)) return
+  const books = connectReconciliation(access, actor, clock)
+  try {
+    for await (const name of books.railsDuring(period)) known.add(name)
+  } finally {
+    books.close()
+  }
+  if (known.has(rail)) return
+  const names = [...known].filter((name) => name !== '').sort()
+  throw new CommandFault(
+    `No route and no booking of the period is of the rail ${rail}: ${names.join(', ')}.`,
+  )
 }
 
 /** Opened by the first finding, or by close. */

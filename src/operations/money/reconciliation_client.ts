@@ -8,12 +8,14 @@ import { instant, type Clock } from '../../base/clock.js'
 import { CLEARTEXT } from '../../grpc/tls.js'
 import type { MovementKind } from '../../base/movements.js'
 import { contracts } from '../../grpc/contracts.js'
-import type { BookedMovement } from '../../reconciliation/movement.js'
+import type { BookedMovement, Period } from '../../reconciliation/movement.js'
 import type { BookedSource } from '../../reconciliation/reconcile.js'
 import type { Actor } from '../cli/actor.js'
 import { CALL_TIMEOUT_MS, credentialsOf, faultOf, type OperatorAccess } from '../calls/calls.js'
 
 export interface ReconciliationClient extends BookedSource {
+  /** The rail of each booking of the period. */
+  railsDuring(period: Period): AsyncIterable<string>
   /** @throws Refused, or Error when the call fails */
   conclude(request: ConcludeRequest): Promise<void>
   close(): void
@@ -41,6 +43,9 @@ export function connectReconciliation(
   return {
     during: async function* (period) {
       for (const client of clients) yield* client.during(period)
+    },
+    railsDuring: async function* (period) {
+      for (const client of clients) yield* client.railsDuring(period)
     },
     of: async (instructions) =>
       (await Promise.all(clients.map((client) => client.of(instructions)))).flat(),
@@ -70,17 +75,21 @@ function connectToOne(
   )
   const metadata = credentialsOf(access)
   const deadline = (): { deadline: number } => ({ deadline: clock.now() + CALL_TIMEOUT_MS })
+  const pages = async function* ({ from, to }: Period): AsyncIterable<MovementPage> {
+    const stream = client.Movements({ actor, from, to }, metadata)
+    try {
+      yield* stream as AsyncIterable<MovementPage>
+    } catch (error) {
+      throw faultOf(error as ServiceError, address)
+    }
+  }
 
   return {
-    during: async function* ({ from, to }) {
-      const stream = client.Movements({ actor, from, to }, metadata)
-      try {
-        for await (const page of stream as AsyncIterable<MovementPage>) {
-          yield bookedIn(page)
-        }
-      } catch (error) {
-        throw faultOf(error as ServiceError, address)
-      }
+    during: async function* (period) {
+      for await (const page of pages(period)) yield bookedIn(page)
+    },
+    railsDuring: async function* (period) {
+      for await (const { data } of pages(period)) yield* data.map(({ rail: of }) => of)
     },
     of: (instructions) =>
       new Promise((resolve, reject) => {

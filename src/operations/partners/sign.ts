@@ -1,4 +1,5 @@
 /** `sign`: shows how to sign a request. */
+import { isUtf8 } from 'node:buffer'
 import { bytesIn, CommandFault, type CliCommand } from '../cli/command.js'
 import { connect } from '../../client/index.js'
 import { credentialsOf } from '../calls/sandbox.js'
@@ -9,7 +10,7 @@ export const sign: CliCommand = {
   options: ['body'],
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
     if (!path.startsWith('/')) throw new CommandFault(`${path} is not a path, e.g. /v1/balances.`)
-    const body = flags.body === undefined ? '' : bytesIn(flags.body).toString()
+    const body = flags.body === undefined ? '' : textIn(flags.body)
     const partner = connect(credentialsOf(sandbox, sandbox.brand), { now: () => clock.now() })
     const { canonical, headers } = partner.sign(method, path, body)
     const data = flags.body === undefined ? [] : [`--data-binary @${flags.body}`]
@@ -34,4 +35,11 @@ export const sign: CliCommand = {
       ],
     })
   },
+}
+
+/** The signature covers the bytes that curl sends, so the text must be the same bytes. */
+function textIn(file: string): string {
+  const bytes = bytesIn(file)
+  if (!isUtf8(bytes)) throw new CommandFault(`${file} is not UTF-8, which JSON needs.`)
+  return bytes.toString()
 }
