@@ -21,6 +21,7 @@ const DATE_TIME = text(40, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+
 const CURRENCY = text(3, /^[A-Z]{3}$/)
 const UETR = text(36, /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/)
 const DIRECTION = oneOf('CRDT', 'DBIT')
+const YES_OR_NO = oneOf('true', 'false', '1', '0')
 const SETTLEMENT = oneOf('INDA', 'INGA', 'COVE', 'CLRG')
 
 const HEADER = group({ MsgId: one(MAX_35), CreDtTm: one(DATE_TIME) })
@@ -55,6 +56,7 @@ const ENTRY_REFERENCES = group({
 })
 const ENTRY = group({
   ...{ NtryRef: maybe(MAX_35), Amt: one(amount), CdtDbtInd: one(DIRECTION) },
+  RvslInd: maybe(YES_OR_NO),
   Sts: one(choice({ Cd: one(CODE) })),
   BookgDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
   ValDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
@@ -63,7 +65,7 @@ const ENTRY = group({
     group({
       TxDtls: any(
         group({
-          Refs: maybe(ENTRY_REFERENCES),
+          ...{ Refs: maybe(ENTRY_REFERENCES), Amt: maybe(amount) },
           RtrInf: maybe(group({ Rsn: maybe(REASON) })),
         }),
       ),

@@ -91,7 +91,7 @@ function requireNoText({ name, text }: XmlElement): void {
   if (text.trim() !== '') throw new MessageFault(`${name} has text`)
 }
 
-/** `Ccy` and a decimal without more digits than the currency has. */
+/** `Ccy` and a decimal. Digits beyond those of the currency are zeros, as some banks write. */
 function amountOf(element: XmlElement): Amount {
   const { name, attributes, text } = element
   requireLeaf(element)
@@ -102,10 +102,10 @@ function amountOf(element: XmlElement): Amount {
   }
   const [, whole, fraction = ''] = /^([0-9]{1,18})(?:\.([0-9]{1,5}))?$/.exec(text) ?? []
   const exponent = exponentOf(currency)
-  if (whole === undefined || fraction.length > exponent) {
+  if (whole === undefined || !/^0*$/.test(fraction.slice(exponent))) {
     throw new MessageFault(`${name} is no amount of its currency`)
   }
-  const minor = BigInt(whole + fraction.padEnd(exponent, '0'))
+  const minor = BigInt(whole + fraction.slice(0, exponent).padEnd(exponent, '0'))
   if (minor > INT64_MAX) throw new MessageFault(`${name} is too large`)
   return { minor, currency }
 }

@@ -4,8 +4,12 @@
  *
  * - Statements and notifications are numbered apart. A notification has no balances.
  * - Only booked entries about one payment count.
- * - An entry that debits us is an execution, one that credits us a return.
+ * - An entry that debits us is an execution, one that credits us a return. Its amount is that of
+ *   the payment, where the entry has it apart from charges.
+ * - An entry that corrects another one says nothing: the bank can have booked a payment twice, and
+ *   the credit is then no return. An operator is told. With a return's reason it is a return.
  */
+import type { EffectId } from '../../base/ids.js'
 import type { BankOutcome } from '../adapter/bank.js'
 import { isEffectId } from '../wire_validators.js'
 import type { MessageBody } from './messages.js'
@@ -28,17 +32,37 @@ const CLOSING = 'CLBD'
 export const saidInStatement = ({ Ntry }: Pick<Notification, 'Ntry'>): readonly Said[] =>
   Ntry.flatMap(saidInEntry)
 
-function saidInEntry({ Sts, Amt, CdtDbtInd, NtryDtls }: Entry): readonly Said[] {
-  const [details, ...others] = NtryDtls.flatMap(({ TxDtls }) => TxDtls)
-  const { InstrId, EndToEndId, TxId, UETR } = details?.Refs ?? {}
-  const id = InstrId ?? EndToEndId ?? TxId
-  if (Sts.Cd !== BOOKED || others.length > 0 || id === undefined || !isEffectId(id)) return []
-  const uetr = uetrOf(id)
-  if (UETR !== undefined && UETR !== uetr) return []
-  const execution = { transactionId: uetr, amount: Amt.minor, currency: Amt.currency }
+function saidInEntry(entry: Entry): readonly Said[] {
+  const id = paymentIn(entry)
+  if (id === undefined || isCorrection(entry)) return []
+  const { Amt, CdtDbtInd } = entry
+  const { minor, currency } = detailsIn(entry)[0]?.Amt ?? Amt
+  const execution = { transactionId: uetrOf(id), amount: minor, currency }
   const outcome: BankOutcome = { kind: CdtDbtInd === DEBIT ? 'executed' : 'returned', ...execution }
   return [{ id, outcome }]
 }
+
+const detailsIn = ({ NtryDtls }: Entry) => NtryDtls.flatMap(({ TxDtls }) => TxDtls)
+
+/** The one payment of ours that a booked entry names: banks add references of their own. */
+function paymentIn(entry: Entry): EffectId | undefined {
+  const [details, ...others] = detailsIn(entry)
+  if (entry.Sts.Cd !== BOOKED || others.length > 0) return undefined
+  const { InstrId, EndToEndId, TxId, UETR } = details?.Refs ?? {}
+  const named = [InstrId, EndToEndId, TxId].filter((id) => id !== undefined).filter(isEffectId)
+  const id = named[0]
+  if (id === undefined || named.some((other) => other !== id)) return undefined
+  return UETR === undefined || UETR === uetrOf(id) ? id : undefined
+}
+
+const isCorrection = (entry: Entry): boolean =>
+  (entry.RvslInd === 'true' || entry.RvslInd === '1') && detailsIn(entry)[0]?.RtrInf === undefined
+
+const correctionsIn = ({ Ntry }: Pick<Notification, 'Ntry'>): readonly AlarmNotice[] =>
+  Ntry.filter(isCorrection).flatMap((entry) => {
+    const id = paymentIn(entry)
+    return id === undefined ? [] : [notice('entry_corrected', id, entry.CdtDbtInd)]
+  })
 
 /** Stores the statement's number. @returns what an operator must know */
 export async function noticesOf(
@@ -48,7 +72,8 @@ export async function noticesOf(
   const { Acct, ElctrncSeqNb } = statement
   const currency = Acct.Ccy ?? statement.Bal[0]?.Amt.currency ?? ''
   const missing = await missingBefore(statement, record, `${Acct.Id.Othr?.Id ?? ''} ${currency}`)
-  const notices = missing.map((code) => notice('statement_missing', currency, code))
+  const gaps = missing.map((code) => notice('statement_missing', currency, code))
+  const notices = [...correctionsIn(statement), ...gaps]
   return isBalanced(statement)
     ? notices
     : [notice('statement_unbalanced', currency, ElctrncSeqNb ?? ''), ...notices]
@@ -63,7 +88,8 @@ export async function noticesOfNotification(
   const currency = Acct.Ccy ?? Ntry[0]?.Amt.currency ?? ''
   const series = `notifications ${Acct.Id.Othr?.Id ?? ''} ${currency}`
   const missing = await missingBefore(notification, record, series)
-  return missing.map((code) => notice('notification_missing', currency, code))
+  const gaps = missing.map((code) => notice('notification_missing', currency, code))
+  return [...correctionsIn(notification), ...gaps]
 }
 
 const notice = (kind: Alarm, subject: string, code: string): AlarmNotice => ({

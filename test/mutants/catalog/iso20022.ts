@@ -22,7 +22,16 @@ export const ISO20022: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('src/rails/iso20022/shape_reader.ts', MESSAGES, {
-    'An amount has more digits than its currency.': [' || fraction.length > exponent', ''],
+    'An amount has more digits than its currency.': [
+      ' || !/^0*$/.test(fraction.slice(exponent))',
+      '',
+    ],
+  }),
+  ...faultsIn('src/rails/iso20022/statements.ts', MESSAGES, {
+    'The correction of a payment that was booked twice counts as its return.': [
+      ' || isCorrection(entry)',
+      '',
+    ],
   }),
   ...faultsIn('src/rails/iso20022/shape_writer.ts', MESSAGES, {
     'A message is written that no XML parser reads.': ['if (!isXmlText(given))', 'if (false)'],
