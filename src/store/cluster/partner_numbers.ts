@@ -9,6 +9,7 @@
  * - The partner's first number comes right after that margin. Without this each move would add all
  *   numbers of one shard to those of the other one, and partners that move to and fro would use
  *   them up.
+ * - A posting gets a greater number in any case: its first one is the lowest that it has had.
  */
 import { inTenants, isKeyOf, linksPage, tenantsOf } from './partner_fingerprints.js'
 import type { PartnerMove } from './partner_moves.js'
@@ -48,10 +49,10 @@ export const linkShift = (shifts: Shifts): { readonly shift: number; readonly be
 })
 
 /** @param target the last numbers of the other shard */
-export const shiftsTo = (target: Numbers, below: Numbers): Shifts => ({
-  ...ofEachKind((kind) => target[kind] + MARGINS[kind] - below[kind]),
-  below,
-})
+export function shiftsTo(target: Numbers, below: Numbers): Shifts {
+  const shifts = ofEachKind((kind) => target[kind] + MARGINS[kind] - below[kind])
+  return { ...shifts, posting: Math.max(shifts.posting, 1), below }
+}
 
 /** Why the numbers of the source do not fit. Null if they do. */
 export function misfitOf(shifts: Shifts, source: Numbers, target: Numbers): string | null {

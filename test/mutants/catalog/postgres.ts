@@ -138,10 +138,14 @@ export const POSTGRES: readonly Mutant[] = [
       '',
     ],
   }),
-  ...faultsIn('src/store/cluster/partner_numbers.ts', 'store/partner_copy', {
+  ...faultsIn('src/store/cluster/partner_numbers.ts', 'store/partner_numbers', {
     'A move adds all numbers of its shard to those of the other one.': [
       'target[kind] + MARGINS[kind] - below[kind]',
       'target[kind] + MARGINS[kind]',
+    ],
+    'A posting can get a lower number in the other shard.': [
+      'Math.max(shifts.posting, 1)',
+      'shifts.posting',
     ],
   }),
   ...faultsIn('src/store/cluster/partner_fingerprints.ts', 'store/partner_copy', {
