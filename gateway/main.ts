@@ -14,6 +14,7 @@ import { createMetrics } from '../src/metrics/metrics.js'
 import { ownPage, reportProcess } from '../src/metrics/process_metrics.js'
 import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/process/program_options.js'
+import { degradedBy, reportChanges } from '../src/process/state_report.js'
 import { SETTINGS_READ_BY } from '../src/base/setting_readers.js'
 import { readSettings } from '../src/base/settings_reader.js'
 import { openTracer } from '../src/tracing/tracer.js'
@@ -21,7 +22,7 @@ import { docsOnDemand } from './docs/site.js'
 import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
 import { createGatewayMetrics } from './metrics.js'
-import { readinessOf } from './readiness.js'
+import { faultsOf, readinessOf } from './readiness.js'
 import type { ShardState } from './upstream/processors.js'
 import { openUpstream } from './upstream/upstream.js'
 
@@ -107,7 +108,9 @@ async function main(): Promise<void> {
   listening = true
   await upstream.ready
   log.info({ port }, 'serving')
-  child.ready({ port })
+  const stateNow = () => ({ port, ...degradedBy(faultsOf(readiness())) })
+  child.ready(stateNow())
+  reportChanges(child, stateNow)
 }
 
 const withoutRoute = (shards: readonly ShardState[]): readonly string[] =>

@@ -23,3 +23,10 @@ export const readinessOf = (state: GatewayState): GatewayState & { readonly read
     (state.processors?.some(({ up }) => up) ?? true),
   ...state,
 })
+
+/** What keeps it from serving as it should, as sentences for operators. */
+export const faultsOf = ({ streamOpen, directoryFresh, shardsWithoutRoute = [] }: GatewayState) => [
+  ...(streamOpen ? [] : ['no link to a processor: requests get 503']),
+  ...(directoryFresh ? [] : ['changes of keys do not arrive']),
+  ...shardsWithoutRoute.map((shard) => `no processor for the shard ${shard}: its partners get 503`),
+]

@@ -18,7 +18,8 @@ import { createRenewedClient } from '../../src/grpc/renewed_client.js'
 import { dataFile } from '../../src/base/settings.js'
 import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { openOwnProcess } from '../../src/metrics/own_process.js'
-import { reportStoreFile } from '../../src/metrics/store_files.js'
+import { degradedBy, reportChanges, type StateReport } from '../../src/process/state_report.js'
+import { reportFreeSpace, reportStoreFile } from '../../src/metrics/store_files.js'
 import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { openTracer } from '../../src/tracing/tracer.js'
@@ -164,6 +165,7 @@ registerMetrics(metrics, {
   pool: () => pool.state(),
   adminQueries,
   store,
+  bus,
   clock,
 })
 const retention = startRetention(
@@ -195,10 +197,19 @@ const addresses = watchProcessorAddresses(
 )
 const consuming = eventConsumer.run()
 
+let stateReport: StateReport | undefined
+const stateNow = () =>
+  degradedBy([
+    ...(bus.status() === 'up' ? [] : ['the bus is down: no event arrives']),
+    ...(endpoints.isAllSynced()
+      ? []
+      : ['a processor is away: changes of its endpoints do not arrive']),
+  ])
 const readyCheck = setInterval(() => {
   if (bus.status() === 'down' || !endpoints.isAllSynced()) return
   clearInterval(readyCheck)
-  child.ready()
+  child.ready(stateNow())
+  stateReport = reportChanges(child, stateNow)
   log.info('serving')
 }, READY_CHECK_EVERY_MS)
 
@@ -212,6 +223,7 @@ own.readinessIs(() => {
 own.stopsBy(async () => {
   serving = false
   clearInterval(readyCheck)
+  stateReport?.stop()
   addresses.stop()
   await Promise.all([...processors.values()].map(({ control }) => control.close()))
   bus.consumer.close()
@@ -304,6 +316,7 @@ async function openStore(): Promise<PostgresPool> {
   if (url === '') {
     const database = dataFile(settings, webhookDatabase(number))
     reportStoreFile(metrics, database)
+    reportFreeSpace(metrics, settings.DATA_DIR)
     const store = await openWebhookStore(database, reports)
     return { store, adminQueries: await openAdminQueries(database) }
   }

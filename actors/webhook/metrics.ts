@@ -1,5 +1,6 @@
 /** Metrics of the webhook pool. */
 import { SECOND, type Clock } from '../../src/base/clock.js'
+import type { Bus } from '../../src/bus/nats.js'
 import type { Metrics } from '../../src/metrics/metrics.js'
 import type { AttemptResult } from './sending/attempt.js'
 import type { EventConsumer } from './intake/event_consumer.js'
@@ -12,12 +13,13 @@ export interface MetricSources {
   readonly pool: () => PoolState
   readonly adminQueries: Pick<AdminQueries, 'counts' | 'oldestOpen'>
   readonly store: Pick<WebhookStore, 'corruptRows'>
+  readonly bus: Pick<Bus, 'status'>
   readonly clock: Clock
 }
 
 export function registerMetrics(
   metrics: Metrics,
-  { counts, pool, adminQueries, store, clock }: MetricSources,
+  { counts, pool, adminQueries, store, bus, clock }: MetricSources,
 ): void {
   const sumOf = async (kind: 'open' | 'dead'): Promise<number> =>
     (await adminQueries.counts()).reduce((sum, endpoint) => sum + endpoint[kind], 0)
@@ -34,6 +36,7 @@ export function registerMetrics(
     return oldest === null ? 0 : (clock.now() - oldest) / SECOND
   })
   metrics.read('causeway_webhook_corrupt_rows', () => store.corruptRows())
+  metrics.read('causeway_bus_up', () => Number(bus.status() === 'up'))
 }
 
 /** Records the attempts of the pool. */

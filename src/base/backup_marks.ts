@@ -55,6 +55,17 @@ export function backupAgeSeconds(file: string, now: Instant): number {
   return last === undefined ? Infinity : Math.max(0, (now - last.snapshotAt) / SECOND)
 }
 
+/**
+ * Null for a PostgreSQL server without a backup from here: its own tools, or another machine, can
+ * make them.
+ */
+export const knownBackupAgeSeconds = (
+  file: string,
+  isOfServer: boolean,
+  now: Instant,
+): number | null =>
+  isOfServer && readLastBackup(file) === undefined ? null : backupAgeSeconds(file, now)
+
 function membersIn(file: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))

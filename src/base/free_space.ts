@@ -2,7 +2,7 @@
  * Watches the free disk space of a folder against a reserve.
  *
  * - Low below the reserve, and until an eighth more than the reserve is free again (hysteresis).
- * - A failed check keeps the last result.
+ * - A failed check keeps the last result. It is logged once, until a check succeeds.
  */
 import { statfs } from 'node:fs/promises'
 import { SECOND } from './clock.js'
@@ -37,14 +37,18 @@ export function watchFreeSpace({ reserveBytes, read, log }: FreeSpaceOptions): F
   const enoughBytes = reserveBytes + Math.ceil(reserveBytes / 8)
   let free: number | null = null
   let low = false
+  let isUnreadable = false
   let timer: NodeJS.Timeout | undefined
   let checking: Promise<void> = Promise.resolve()
 
   const check = async (): Promise<void> => {
     try {
       free = await read()
+      isUnreadable = false
     } catch (error) {
-      return log.warn({ error }, 'free disk space cannot be read')
+      if (!isUnreadable) log.warn({ error }, 'free disk space cannot be read')
+      isUnreadable = true
+      return
     }
     const was = low
     low = free < (was ? enoughBytes : reserveBytes)

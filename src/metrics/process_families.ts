@@ -62,9 +62,13 @@ export const TRACE_FAMILIES = {
   ),
 } as const satisfies Families
 
-/** The supervisor and a processor have them: their file systems can differ. */
+/** Each process with a database file, and the supervisor: their file systems can differ. */
 export const DISK_FAMILIES = {
   causeway_disk_free_bytes: gauge('Free bytes on the file system of DATA_DIR'),
+} as const satisfies Families
+
+/** A processor rejects writes, and the supervisor shows it. */
+export const DISK_RESERVE_FAMILIES = {
   causeway_disk_low: gauge('1 while less than DISK_RESERVE_MB is free and writes are rejected'),
 } as const satisfies Families
 

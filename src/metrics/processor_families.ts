@@ -27,7 +27,9 @@ export const PIPELINE_FAMILIES = {
 } as const satisfies Families
 
 export const BOOKS_FAMILIES = {
-  causeway_backup_age_seconds: gauge('Age of the newest backup; +Inf when there is none'),
+  causeway_backup_age_seconds: gauge(
+    'Age of the newest backup; +Inf when there is none. Absent with PostgreSQL where none was made',
+  ),
   causeway_expired_rows_total: counter(
     'Rows deleted when their retention had ended: `events`, `idempotency_keys`, `requests`',
     'rows',
@@ -119,8 +121,12 @@ export const SCREENING_FAMILIES = {
   ),
 } as const satisfies Families
 
+/** A processor and a webhook pool have a link each. */
+export const BUS_LINK_FAMILIES = {
+  causeway_bus_up: gauge('1 while the link to the bus works'),
+} as const satisfies Families
+
 export const BUS_FAMILIES = {
-  causeway_bus_up: gauge('1 while the bus accepts events'),
   causeway_bus_published_total: counter(
     'Events sent to the bus: `stored`, or `unknown` and sent again',
     'outcome',

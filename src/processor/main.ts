@@ -9,8 +9,9 @@ import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { openOperatorCertificates } from '../auth/operator_ca.js'
-import { backupAgeSeconds } from '../base/backup_marks.js'
+import { knownBackupAgeSeconds } from '../base/backup_marks.js'
 import { EXIT_DEPOSED } from '../process/child.js'
+import { reportChanges, type StateReport } from '../process/state_report.js'
 import { instant, systemClock, systemPause, type Instant } from '../base/clock.js'
 import { crashPoint } from '../base/crash_point.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
@@ -75,6 +76,7 @@ const tracer = openTracer({
 })
 let serving = true
 let isAnnounced = false
+let stateReport: StateReport | undefined = undefined
 
 // The port and the books. A processor that takes books over must be ready soon.
 if (settings.CLUSTER !== 'off' || own.replaces) prepareContracts()
@@ -295,7 +297,10 @@ registerMetrics(metrics, {
   ...{ pipeline, memory, rules, bus, recovery, disk, clock },
   store: books,
   backlog: relay.backlog,
-  backupAgeSeconds: () => backupAgeSeconds(dataFile(settings, FILES.lastBackup), clock.now()),
+  backupAgeSeconds: () =>
+    knownBackupAgeSeconds(
+      ...([dataFile(settings, FILES.lastBackup), settings.STORE_URL !== '', clock.now()] as const),
+    ),
 })
 const state: ReadinessSources = {
   ...{ books, member, recovery, memory, rules, bus, rail, screening, disk },
@@ -306,6 +311,7 @@ const state: ReadinessSources = {
 own.readinessIs(() => readinessOf(state))
 own.stopsBy(async () => {
   serving = false
+  stateReport?.stop()
   await partnerCopies?.stop()
   await partnerMoves?.stop()
   await server.close()
@@ -341,6 +347,7 @@ if (settings.PRODUCTION_HOSTS.length > 0 && settings.RATE_MAX_AGE_S === 0) {
   log.warn('RATE_MAX_AGE_S is 0: production quotes rates of any age')
 }
 child.ready(readyInfo(grpcPort, state))
+stateReport = reportChanges(child, () => readyInfo(grpcPort, state))
 recovery.onState(reportState)
 log.info({ port: grpcPort, ...(member === undefined ? {} : ownerOf(member)) }, 'serving')
 
@@ -358,9 +365,9 @@ async function mustSucceed(reason: string, step: () => Promise<void>): Promise<v
   }
 }
 
-/** To the supervisor, once this process serves. */
+/** To the supervisor at once, when this process serves. */
 function reportState(): void {
-  if (isAnnounced) child.update(readyInfo(grpcPort, state))
+  stateReport?.look()
 }
 
 /** Not in health checks while a setting for all shards cannot be applied. */

@@ -32,7 +32,7 @@ export interface MetricSources {
   readonly timers: Pick<Timers, 'corruptActors' | 'waitingForRail'>
   readonly recovery: Pick<Recovery, 'refusedMarks'>
   readonly retention: Pick<Retention, 'deleted'>
-  readonly backupAgeSeconds: () => number
+  readonly backupAgeSeconds: () => number | null
   readonly disk: Pick<FreeSpace, 'isLow' | 'freeBytes'>
   readonly clock: Pick<BooksClock, 'now' | 'aheadMs'>
 }

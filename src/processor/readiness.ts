@@ -2,6 +2,7 @@
 import type { ReadyInfo } from '../process/child.js'
 import type { FreeSpace } from '../base/free_space.js'
 import type { Readiness } from '../process/ops_http.js'
+import { degradedBy } from '../process/state_report.js'
 import type { Bus } from '../bus/nats.js'
 import type { ConnectedScreening } from '../screening/client.js'
 import type { Store } from '../store/store.js'
@@ -37,7 +38,7 @@ export function readinessOf(sources: ReadinessSources): Readiness {
     ...railReadiness(rail.faults()),
     ...(screening === undefined ? {} : { screening: screening.fault() ?? 'up' }),
     disk: disk.isLow() ? 'low' : 'ok',
-    ...degradedBy(sources),
+    ...degradedBy(faultsOf(sources)),
     ...(member === undefined ? {} : { ...ownerOf(member), gateways: sources.gateways() }),
     ...(memory.settingsFault === null ? {} : { settings_fault: memory.settingsFault }),
   }
@@ -50,7 +51,7 @@ export function readyInfo(port: number, sources: ReadinessSources): ReadyInfo {
   return {
     port,
     ...recovery.state(),
-    ...degradedBy(sources),
+    ...degradedBy([...linkFaultsOf(sources), ...faultsOf(sources)]),
     ...(member === undefined ? {} : { shard: member.shard }),
   }
 }
@@ -70,10 +71,22 @@ function railReadiness(faults: ReadonlyMap<string, string | null>): object {
   }
 }
 
+/** Links that are down. `/readyz` of the processor itself has a member for each. */
+function linkFaultsOf({ rail, bus, screening }: ReadinessSources): readonly string[] {
+  const asked = screening?.fault() ?? null
+  return [
+    ...[...rail.faults()].flatMap(([name, fault]) =>
+      fault === null ? [] : [`the link to the rail ${name} is down: ${fault}`],
+    ),
+    ...(bus.status() === 'up' ? [] : ['the bus is down: events wait in the outbox']),
+    ...(asked === null ? [] : [`screening does not answer: ${asked}`]),
+  ]
+}
+
 /** What does not work as it should, while payments go on. */
-function degradedBy(sources: ReadinessSources): { readonly degraded?: string } {
+function faultsOf(sources: ReadinessSources): readonly string[] {
   const { books, openWork, member, memory, rules } = sources
-  const faults = [
+  return [
     ...[books.synchrony?.()?.fault ?? []].flat(),
     ...[...openWork.unnamedRails()].map(
       ([name, count]) => `RAILS_FILE does not name the rail ${name} of ${count} open payments`,
@@ -86,5 +99,4 @@ function degradedBy(sources: ReadinessSources): { readonly degraded?: string } {
       ({ route, rail: name }) => `RAILS_FILE does not give ${route} to its rail ${name}`,
     ),
   ]
-  return faults.length === 0 ? {} : { degraded: faults.join('; ') }
 }

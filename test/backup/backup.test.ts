@@ -18,7 +18,12 @@ import { makeBackup, type BackupOptions, type MadeBackup } from '../../src/backu
 import { MANIFEST } from '../../src/backup/manifest.js'
 import { requireEmpty, restoreBackup, verifiedManifest } from '../../src/backup/restore.js'
 import { parseInterval, runEvery } from '../../src/backup/schedule.js'
-import { backupAgeSeconds, readRestoredMark, writeLastBackup } from '../../src/base/backup_marks.js'
+import {
+  backupAgeSeconds,
+  knownBackupAgeSeconds,
+  readRestoredMark,
+  writeLastBackup,
+} from '../../src/base/backup_marks.js'
 import { DAY, instant, plus, type Instant } from '../../src/base/clock.js'
 import { MIB } from '../../src/base/free_space.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -402,8 +407,11 @@ const TIMER_MAX_MS = 2 ** 31 - 1
 t.test('the age of the newest backup', async (t) => {
   const file = join(tempFolder(t), FILES.lastBackup)
   t.equal(backupAgeSeconds(file, START), Infinity, 'an alert on its age covers no backup')
+  t.equal(knownBackupAgeSeconds(file, false, START), Infinity)
+  t.equal(knownBackupAgeSeconds(file, true, START), null, 'a server can have backups of its own')
   writeLastBackup(file, { snapshotAt: START - 90_000, folder: '/backups/a' })
   t.equal(backupAgeSeconds(file, START), 90)
+  t.equal(knownBackupAgeSeconds(file, true, START), 90)
   writeFileSync(file, 'damaged')
   t.equal(backupAgeSeconds(file, START), Infinity)
   writeFileSync(file, '{}')

@@ -48,6 +48,12 @@ t.test('an unreadable value changes nothing', async (t) => {
   t.ok(await lowWith(new Error('EIO')))
   t.equal(space.freeBytes(), 1)
   t.equal(logged.at(-1), 'warn free disk space cannot be read')
+  const { length } = logged
+  t.ok(await lowWith(new Error('EIO')))
+  t.equal(logged.length, length, 'once')
+  t.ok(await lowWith(2))
+  t.ok(await lowWith(new Error('EIO')))
+  t.equal(logged.length, length + 1, 'again after a check that succeeded')
 })
 
 t.test('without a reserve space is never low', async (t) => {

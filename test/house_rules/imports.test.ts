@@ -58,7 +58,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
   'actors/webhook': [
-    ...[BASE, GRPC, METRICS, TRACING, 'src/auth', 'src/bus', ...DATABASE, POSTGRES],
+    ...[BASE, GRPC, PROCESS, METRICS, TRACING, 'src/auth', 'src/bus', ...DATABASE, POSTGRES],
     ...['protos/types', 'actors'],
   ],
   'src/bus': [BASE],

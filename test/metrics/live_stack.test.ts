@@ -67,6 +67,10 @@ t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
     for (const process of processes) {
       t.match(page, new RegExp(`^causeway_event_loop_lag_seconds_count.*="${process}"`, 'm'))
     }
+    // A database can be on a disk of its own.
+    for (const process of ['rail', 'processor', 'supervisor']) {
+      t.match(page, new RegExp(`^causeway_disk_free_bytes\\{process="${process}"`, 'm'))
+    }
     const only = await (await fetch(`${stack.sandbox.ops_url}/metrics?process=rail`)).text()
     t.match(only, 'causeway_process_heap_bytes{process="rail"}')
     t.notMatch(only, /process="(?!rail)/)
@@ -109,6 +113,10 @@ t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
     const recover = keepKilling(t, stack, 'rail')
     await fires('CausewayProcessDown')
     await fires('CausewayRailDown')
+    await eventually('/readyz names the link', async () => {
+      const { degraded } = (await stack.readyz()).body as { degraded?: Record<string, string> }
+      return degraded?.['processor']?.startsWith('the link to the rail sandbox is down')
+    })
     recover()
     await eventually(
       'the alert ends',
@@ -121,6 +129,10 @@ t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   await t.test('a bus that ends again and again', async (t) => {
     const recover = keepKilling(t, stack, 'nats')
     await fires('CausewayBusDown')
+    const ofPool = 'causeway_bus_up{process="webhooks"} == 0'
+    await eventually('the pool has lost it too', async () => {
+      return (await prometheus.query(ofPool)).size > 0
+    })
     await fires('CausewayProcessRestarts')
     recover()
   })

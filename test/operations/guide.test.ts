@@ -55,6 +55,24 @@ t.test('every text of a log line and of /readyz that the index names is in the c
   }
 })
 
+/** Texts of a call such as `log.error({ … }, 'text')`, up to the end of its line or of the call. */
+const GRAVE_LINE =
+  /\b[lL]og\.(?:error|fatal)\(\s*(?:\{[^}]*\}|[\w(), ]+),\s*(?:'([^']+)'|"([^"]+)")/g
+
+t.test('the index has every line of level error and fatal', async (t) => {
+  const listed = textsIn(sectionOf('From a log line'), 2)
+  const lines = code.flatMap(({ path, text }) =>
+    [...text.matchAll(GRAVE_LINE)].map(([, one, other]) => ({ path, line: one ?? other ?? '' })),
+  )
+  t.ok(lines.length > 50)
+  for (const { path, line } of lines) {
+    t.ok(
+      listed.some((text) => line.startsWith(text) || text.startsWith(line)),
+      `${path}: ${line}`,
+    )
+  }
+})
+
 t.test('every page that the code names exists', async (t) => {
   const titles = new Set(pages.map(({ title }) => title))
   const named = code.flatMap(({ path, text }) =>

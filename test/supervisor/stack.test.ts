@@ -151,9 +151,10 @@ async function startsAll(t: Test, stack: RunningStack): Promise<void> {
   t.equal(status, 200)
   const processes = Object.fromEntries(PROCESSES.map((name) => [name, true]))
   t.match(body, { ready: true, mode: 'normal', processes, integrity: /^(pending|ok)$/, disk: 'ok' })
-  const checked = await eventually('the databases are checked', async () => {
+  const checked = await eventually('the databases are checked, and every link is up', async () => {
     const { body: now } = await stack.readyz()
-    return now['integrity'] !== 'pending' && now
+    const isLinked = !/down|away|arrive/.test(JSON.stringify(now['degraded'] ?? {}))
+    return now['integrity'] !== 'pending' && isLinked && now
   })
   const { degraded, ...served } = checked
   t.strictSame(served, { ready: true, mode: 'normal', processes, integrity: 'ok', disk: 'ok' })

@@ -42,14 +42,22 @@ export function createHighWater({ write, found, pause, log }: HighWaterOptions):
   let running = false
   let stopped = false
   let writing: Promise<void> = Promise.resolve()
+  let hasFailed = false
 
   const writeNewest = (): Promise<void> => {
     if (unwritten === undefined) return writing
     const mark = toText(unwritten)
     unwritten = undefined
-    writing = write(mark).catch((error: unknown) => {
-      log.warn({ error }, 'high-water mark not written')
-    })
+    writing = write(mark).then(
+      () => {
+        hasFailed = false
+      },
+      (error: unknown) => {
+        // Once, because each second has another one.
+        if (!hasFailed) log.error({ error }, 'high-water mark not written')
+        hasFailed = true
+      },
+    )
     return writing
   }
 

@@ -33,7 +33,7 @@ import { FILES } from '../../base/subjects.js'
 import { reportCertificates } from '../../metrics/certificates.js'
 import { createMetrics, type Metrics } from '../../metrics/metrics.js'
 import { ownPage, reportProcess } from '../../metrics/process_metrics.js'
-import { reportStoreFile } from '../../metrics/store_files.js'
+import { reportFreeSpace, reportStoreFile } from '../../metrics/store_files.js'
 import { openTracer } from '../../tracing/tracer.js'
 import type { Bank } from './bank.js'
 import { startBankAdapter } from './bank_adapter.js'
@@ -82,6 +82,7 @@ export async function runRail({
   reportCertificates(metrics, settings, reads)
   const file = dataFile(settings, FILES.railDatabase)
   reportStoreFile(metrics, file)
+  reportFreeSpace(metrics, settings.DATA_DIR)
   if (replaces) await formerEnded()
   const journal = await openJournal({ file, schema, random })
   const elapsed = (): number => performance.now()

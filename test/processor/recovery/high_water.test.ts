@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync, statSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createLog } from '../../../src/base/log.js'
+import type { Logger } from '../../../src/base/log.js'
 import {
   createHighWater,
   isAhead,
@@ -13,7 +13,6 @@ import {
 import { tempFolder } from '../../support/temp_folder.js'
 import type { Progress } from '../../../src/store/progress.js'
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 const at = (lastBatch: number): Progress => ({ booksId: 'b', epoch: 1, lastBatch })
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -21,6 +20,8 @@ function held(found?: Progress) {
   const written: (Progress | undefined)[] = []
   const pauses: (() => void)[] = []
   const failing = { is: false }
+  const logged: string[] = []
+  const log = { error: (_: object, text: string) => logged.push(text) } as unknown as Logger
   const mark = createHighWater({
     write: (text) => {
       if (failing.is) return Promise.reject(new Error('disk full'))
@@ -38,8 +39,24 @@ function held(found?: Progress) {
     pauses.shift()?.()
     await yieldToEventLoop()
   }
-  return { mark, written, failing, passASecond }
+  return { mark, written, failing, logged, passASecond }
 }
+
+t.test('a mark that cannot be written is logged once, until one is written', async (t) => {
+  const { mark, failing, logged, passASecond } = held()
+  const fail = async (isFailing: boolean, batch: number): Promise<void> => {
+    failing.is = isFailing
+    mark.committed(at(batch))
+    await yieldToEventLoop()
+    await passASecond()
+  }
+  await fail(true, 1)
+  await fail(true, 2)
+  t.same(logged, ['high-water mark not written'])
+  await fail(false, 3)
+  await fail(true, 4)
+  t.equal(logged.length, 2)
+})
 
 t.test('the mark is written at most once a second, with the newest commit', async (t) => {
   const { mark, written, passASecond } = held()
