@@ -39,18 +39,32 @@ export function sendRequest({
       ? {}
       : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {
-    const options = transport(url)
+    const abandoned = new AbortController()
+    const options = transport(url, abandoned.signal)
     const request = requestFor(options.protocol)({
       ...options,
       method,
       headers: { ...bodyHeaders, ...options.headers, ...headers },
       ...(signal === undefined ? {} : { signal }),
     })
-    const timer = setTimeout(() => {
-      request.destroy(new Error(`no complete answer in ${timeoutMs} ms`))
-    }, timeoutMs)
-    const fail = (error: Error): void => {
+    // A request that waits for its connection, as for a tunnel, emits no error when it is destroyed.
+    const giveUp = (error: Error): void => {
+      request.destroy(error)
+      abandoned.abort()
+      fail(error)
+    }
+    const onAbort = (): void => giveUp(new Error('the call was aborted'))
+    const timer = setTimeout(
+      () => giveUp(new Error(`no complete answer in ${timeoutMs} ms`)),
+      timeoutMs,
+    )
+    signal?.addEventListener('abort', onAbort)
+    const settle = (): void => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+    const fail = (error: Error): void => {
+      settle()
       reject(error)
     }
     request.on('error', fail)
@@ -59,7 +73,7 @@ export function sendRequest({
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', fail)
       response.on('end', () => {
-        clearTimeout(timer)
+        settle()
         const text = Buffer.concat(chunks).toString('utf8')
         const { statusCode = 0 } = response
         resolve({ status: statusCode, headers: response.headers, text, body: parsed(text) })

@@ -15,8 +15,13 @@ export interface TransportOptions {
   readonly proxy?: string
 }
 
-/** Adds what the transport needs to a request for this address. */
-export type Transport = (url: URL) => RequestOptions
+interface TunnelOptions {
+  /** Ends the opening of a tunnel: until then the request has no connection to close. */
+  readonly abandoned?: AbortSignal
+}
+
+/** Adds what the transport needs to a request for this address, which ends when it is abandoned. */
+export type Transport = (url: URL, abandoned: AbortSignal) => RequestOptions & TunnelOptions
 
 const agents = {
   'http:': new HttpAgent({ keepAlive: true }),
@@ -30,9 +35,9 @@ export function createTransport({ agent, proxy }: TransportOptions): Transport {
   }
   const server = new URL(proxy)
   const tunnel = new TunnelAgent(server)
-  return (url) =>
+  return (url, abandoned) =>
     url.protocol === 'https:'
-      ? { ...addressOf(url), agent: tunnel }
+      ? { ...addressOf(url), agent: tunnel, abandoned }
       : {
           ...addressOf(server),
           agent: agents[server.protocol as keyof typeof agents],
@@ -67,17 +72,22 @@ class TunnelAgent extends HttpsAgent {
     this.#proxy = proxy
   }
 
-  override createConnection(options: ConnectionOptions, connected: Connected): undefined {
-    const { host = '', port = 443 } = options
+  override createConnection(
+    options: ConnectionOptions & TunnelOptions,
+    connected: Connected,
+  ): undefined {
+    const { host = '', port = 443, abandoned } = options
     const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
     const fail = (error: Error): void => connected(error, undefined as never)
-    requestFor(this.#proxy.protocol)({
+    const request = requestFor(this.#proxy.protocol)({
       ...addressOf(this.#proxy),
       method: 'CONNECT',
       path: authority,
       headers: { host: authority, ...credentialsOf(this.#proxy) },
       agent: false,
     })
+    abandoned?.addEventListener('abort', () => request.destroy(new Error('the call ended')))
+    request
       .once('connect', ({ statusCode }, socket) => {
         if (statusCode === 200) {
           connected(

@@ -1,4 +1,5 @@
 /** Answers, cancellation, agents, proxies, hooks and polling of the TypeScript client. */
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { Agent, createServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -226,6 +227,25 @@ t.test('an https address is reached through a tunnel', async (t) => {
   t.same(hosts, [`service.example:${port}`, `service.example:${port}`])
   const refused = createClient(credentials, { proxy: anonymous, retry: { attempts: 1 } })
   await t.rejects(refused.payouts.get('p'), { message: /the proxy answered 407/ })
+})
+
+t.test('a proxy that never opens its tunnel ends the call', async (t) => {
+  const server = createServer()
+  const ended: Promise<unknown>[] = []
+  server.on('connect', (_request, socket) => {
+    ended.push(once(socket.resume(), 'end').finally(() => socket.destroy()))
+  })
+  const port = await listening(t, server)
+  const credentials = { baseUrl: 'https://service.example', keyId: 'a', secret: 'sk' }
+  const options = { proxy: `http://127.0.0.1:${port}`, retry: { attempts: 1 } }
+  const hasty = createClient(credentials, { ...options, timeoutMs: 100 })
+  await t.rejects(hasty.payouts.get('p'), { message: /no complete answer in 100 ms/ })
+  const patient = createClient(credentials, { ...options, timeoutMs: 3_600_000 })
+  await t.rejects(patient.payouts.get('p', { timeoutMs: 100 }), { message: /in 100 ms/ })
+  const aborted = patient.payouts.get('p', { signal: AbortSignal.timeout(100) })
+  await t.rejects(aborted, AbortedError)
+  await Promise.all(ended)
+  t.equal(ended.length, 3, 'no connection to the proxy stays')
 })
 
 t.test('a payout and an intent are polled until they are final', async (t) => {

@@ -96,6 +96,13 @@ t.test('an invalid webhook is rejected with its fault', async (t) => {
   t.equal(await faultOf(webhook({ nonce: 'short' })), 'nonce_repeated', 'a malformed nonce')
   t.equal(await faultOf(webhook({ key: { ...KEY, secret: 'other' } })), 'wrong_signature')
   t.equal(await faultOf(webhook({ key: { ...KEY, keyId: '__proto__' } })), 'unknown_key')
+  const empty = createWebhookVerifier({
+    secretOf: () => '',
+    events: rememberEvents(),
+    now: () => NOW,
+  })
+  const forged = await empty(webhook({ key: { ...KEY, secret: '' } }))
+  t.match(forged, { fault: 'unknown_key' }, 'anyone can sign with an empty secret')
   const genuine = webhook()
   t.equal(await faultOf({ ...genuine, body: Buffer.from('{}') }), 'wrong_signature')
   t.equal(await faultOf({ ...genuine, url: '/hooks' }), 'wrong_signature', 'without its query')

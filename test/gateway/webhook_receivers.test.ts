@@ -24,7 +24,7 @@ import { anEndpoint } from '../webhook/builders.js'
 import { aPoolWorld } from '../webhook/pool_process.js'
 
 const root = projectRoot()
-const SECRETS = { we_1_1: 'whsec_first', we_1_2: 'whsec_second' }
+const SECRETS = { we_1_1: 'whsec_first', we_1_2: 'whsec_second', we_1_3: '' }
 const PATH = '/hooks?from=causeway&a=b%20c'
 
 function programOf({ name, page }: Receiver): string {
@@ -152,12 +152,17 @@ async function intercepted(
   return headers
 }
 
-async function post(url: string, headers: IncomingHttpHeaders, body: string): Promise<number> {
+async function post(
+  url: string,
+  headers: IncomingHttpHeaders,
+  body: string | ReadableStream,
+): Promise<number> {
   const own = Object.entries(headers).filter(([name]) => name.startsWith('x-service-'))
   const answer = await fetch(url, {
     method: 'POST',
     headers: Object.fromEntries(own) as Record<string, string>,
     body,
+    duplex: 'half',
   })
   return answer.status
 }
@@ -199,6 +204,9 @@ for (const receiver of RECEIVERS) {
       t.match(await send(url, event, { endpoint: unknown }), retried, `the key ${keyId}`)
     }
 
+    const empty = { secrets: [keyed('we_1_3', '')] }
+    t.match(await send(url, event, { endpoint: empty }), retried, 'anyone can sign with no secret')
+
     const fresh = anEvent(2)
     const headers = await intercepted(t, fresh)
     t.equal(await post(url, headers, fresh.body.replace('→', '←')), 401, 'a body that was changed')
@@ -210,6 +218,12 @@ for (const receiver of RECEIVERS) {
     t.equal(taken().length, 1, 'no rejected request was printed')
     t.equal(await post(url, headers, fresh.body), 204, 'the genuine event is still accepted')
     t.equal(await post(url, headers, fresh.body), 503, 'its nonce is rejected the second time')
+
+    const another = anEvent(3)
+    const chunks = new Blob([another.body]).stream()
+    const noAnswer = (): number => 503 // It is repeated too.
+    const status = await post(url, await intercepted(t, another), chunks).catch(noAnswer)
+    t.ok([204, 503].includes(status), `in chunks, as a proxy can send them: ${status}`)
   })
 }
 
