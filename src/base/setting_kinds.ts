@@ -116,6 +116,10 @@ const HOST = /^[a-z0-9.-]{1,253}$/
 export const path = (about: string, fallback = ''): Setting<string> =>
   text(fallback, PATH, 'a path', about)
 
+/** Nothing here expands a `~`, and an empty path is the working folder. */
+export const folder = (about: string, fallback: string): Setting<string> =>
+  text(fallback, /^(?!~(?:\/|$))[^\0]+$/, 'the path of a directory; ~ is not expanded', about)
+
 export const host = (about: string): Setting<string> =>
   text('127.0.0.1', LISTEN, 'an IP address or localhost', about)
 

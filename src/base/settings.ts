@@ -15,6 +15,7 @@ import {
   ADDRESSES,
   CALLER,
   days,
+  folder,
   host,
   hosts,
   list,
@@ -158,7 +159,7 @@ export const SETTINGS = {
     'pool',
     38,
   ),
-  DATA_DIR: path('directory of all state', 'var'),
+  DATA_DIR: folder('directory of all state', 'var'),
   BRAND: text(
     'Service',
     /^[A-Z][A-Za-z0-9]{0,31}$/,

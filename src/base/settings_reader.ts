@@ -99,10 +99,10 @@ export function withoutSecrets(name: SettingName, value: string): string {
 export function settingSource(
   name: SettingName,
   environment: Readonly<Record<string, string | undefined>> = process.env,
-  dotEnvFile = '.env',
+  file = dotEnvFile(),
 ): 'environment' | '.env' | 'default' {
   if (environment[name] !== undefined) return 'environment'
-  return readDotEnv(dotEnvFile).values[name] === undefined ? 'default' : '.env'
+  return readDotEnv(file).values[name] === undefined ? 'default' : '.env'
 }
 
 /** A malformed URL may contain a password anywhere. */

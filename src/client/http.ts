@@ -47,7 +47,7 @@ export function sendRequest({
       headers: { ...bodyHeaders, ...options.headers, ...headers },
       ...(signal === undefined ? {} : { signal }),
     })
-    // A request that waits for its connection, as for a tunnel, emits no error when it is destroyed.
+    // A destroyed request emits no error while it waits for its connection, as for a tunnel.
     const giveUp = (error: Error): void => {
       request.destroy(error)
       abandoned.abort()

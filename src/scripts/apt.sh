@@ -12,9 +12,12 @@ apt_install() {
   echo "installing $1 …"
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
-  export DEBIAN_FRONTEND=noninteractive
-  install() { $as_root apt-get install -y --no-install-recommends "$1" >"$log" 2>&1; }
-  install "$1" || { $as_root apt-get update >"$log" 2>&1 && install "$1"; } || {
+  # sudo passes no variables on. Another apt may run: at the first start of a machine, or beside this one with make -j.
+  apt_get() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@" </dev/null >"$log" 2>&1
+  }
+  install() { apt_get install -y --no-install-recommends "$1"; }
+  install "$1" || { apt_get update && install "$1"; } || {
     tail -n 5 "$log" >&2
     give_up 'apt-get failed.'
   }

@@ -56,7 +56,7 @@ tick() {
   seconds=0
   while :; do
     if [ -t 1 ]; then
-      printf '\rinstalling dependencies … %d s (compiling sqlite3 takes about two minutes)' "$seconds"
+      printf '\rinstalling dependencies … %d s (about two minutes)' "$seconds"
     elif [ $((seconds % 15)) -eq 0 ]; then
       echo "installing dependencies … $seconds s (compiling sqlite3 takes about two minutes)"
     fi

@@ -7,6 +7,7 @@
  * - A failed start prints one sentence and exits with 1; with 78 when the books are behind, also
  *   when that is detected later.
  * - All files are readable by their owner only, those of child processes too.
+ * - What cannot be printed is lost, and changes nothing.
  */
 import { connectServiceManager } from '../process/service_manager.js'
 import { SecretFileError } from '../base/secret_file.js'
@@ -82,6 +83,8 @@ const isExpected = (error: unknown): error is Error =>
 /** Runs a main program; expected errors end it with their sentence. */
 export function runMain(main: () => Promise<void>): void {
   process.umask(OWNER_ONLY)
+  // A reader that ends before the stack, as `tee` does at Ctrl-C, or a full disk must not end it.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   main().catch((error: unknown) => {
     console.error(isExpected(error) ? error.message : error)
     process.exit(error instanceof StartupError ? error.exitCode : 1)

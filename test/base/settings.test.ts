@@ -2,7 +2,12 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { SETTINGS, type SettingName, type Settings } from '../../src/base/settings.js'
-import { readSettings, SettingsError, withoutSecrets } from '../../src/base/settings_reader.js'
+import {
+  readSettings,
+  settingSource,
+  SettingsError,
+  withoutSecrets,
+} from '../../src/base/settings_reader.js'
 
 const NO_FILE = '/nowhere/.env'
 const faultsOf = (environment: Record<string, string>, file = NO_FILE): string => {
@@ -51,6 +56,8 @@ t.test('an invalid value is reported with its name and the allowed values', asyn
     [{ WEBHOOK_ALLOW_PRIVATE: '1' }, /true or false/],
     [{ SANDBOX_HOSTS: 'a.example,b_c' }, /SANDBOX_HOSTS/],
     [{ BRAND: 'service' }, /BRAND/],
+    [{ DATA_DIR: '' }, /^DATA_DIR= is not allowed: the path of a directory/],
+    [{ DATA_DIR: '~/causeway' }, /^DATA_DIR=~\/causeway is not allowed: .*~ is not expanded/],
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /TRUSTED_PROXIES=10\.0\.0\.0\/33 is not allowed: comma/],
     [{ TRUSTED_PROXIES: '10.0.0.1,proxy' }, /TRUSTED_PROXIES/],
     [{ TRUSTED_PROXIES: '10.0.0.0/8/8' }, /TRUSTED_PROXIES/],
@@ -136,6 +143,9 @@ t.test('the environment overrides .env, which rejects unknown names', async (t) 
   const settings = readSettings({ GRPC_PORT: '6' }, join(folder, 'good'))
   t.equal(settings.HTTP_PORT, 1234)
   t.equal(settings.GRPC_PORT, 6)
+  process.env['DOT_ENV'] = join(folder, 'good')
+  t.equal(settingSource('HTTP_PORT', {}), '.env', 'the file that DOT_ENV names')
+  delete process.env['DOT_ENV']
   t.match(faultsOf({}, join(folder, 'bad')), /HTTP_PROT in .* is not a setting/)
   t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'unknown names in the environment are ignored')
 })
