@@ -172,7 +172,7 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
       case 'pacs.002.001.11':
       case 'pacs.004.001.10':
       case 'camt.029.001.10':
-        return store(saidIn(message, 'nothing'), receive)
+        return takeReport(message, receive)
       case 'camt.053.001.08':
         return takeStatements(message.body, receive)
       case 'camt.054.001.08':
@@ -184,6 +184,13 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
         await alarm('message_malformed', 'message', message.name)
         return NOT_TAKEN
     }
+  }
+
+  /** Each is about a message of ours. One that names no payment of ours can be a lost return. */
+  async function takeReport(message: Message, receive: BankReceiver): Promise<Reply> {
+    const saids = saidIn(message, 'nothing')
+    if (saids.length === 0) await alarm('payment_unnamed', message.id, message.name)
+    return store(saids, receive)
   }
 
   /** What a message says is on disk when it is taken. */

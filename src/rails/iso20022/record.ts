@@ -14,7 +14,7 @@ import { openDatabase } from '../../store/sqlite/database.js'
 export const ALARMS = [
   ...(['no_funds', 'message_rejected', 'message_malformed', 'signature_invalid'] as const),
   ...(['statement_missing', 'statement_unbalanced', 'notification_missing'] as const),
-  'entry_corrected',
+  ...(['entry_corrected', 'payment_unnamed'] as const),
 ] as const
 export type Alarm = (typeof ALARMS)[number]
 export type NoticeKind = Alarm | 'refusal'

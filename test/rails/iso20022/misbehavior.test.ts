@@ -11,7 +11,7 @@ import type { Mode } from '../../../src/rails/switch/behavior.js'
 import { createSigner, SIGNATURE_HEADER } from '../../../src/rails/iso20022/signature.js'
 import { aLinkedListener, anInstruction, until } from '../harness.js'
 import { aNetwork, type Network } from './network.js'
-import { notification, SAMPLES } from './samples.js'
+import { notification, PAYOUT, SAMPLES } from './samples.js'
 
 t.setTimeout(0)
 const network: Network = await aNetwork(t)
@@ -195,6 +195,14 @@ t.test('notifications of single entries, numbered apart from statements', async 
   )
   const missing = (await noticesAbout('THB')).filter((notice) => notice.startsWith('notification'))
   t.same(missing, ['notification_missing 42'])
+})
+
+t.test('a return whose references were cut is taken, and an operator is told', async (t) => {
+  const { signer } = await readMembership(join(network.folder, 'switch.json'))
+  const whole = writeMessage({ ...SAMPLES['pacs.004.001.10'], from: 'SWITCH', to: 'CAUSEWAY' })
+  const body = Buffer.from(whole.toString().replaceAll(PAYOUT, PAYOUT.slice(0, 16)))
+  t.equal(await post(t, { body, signature: await signer.sign(body) }), 204)
+  t.same(await noticesAbout('B1'), ['payment_unnamed pacs.004.001.10'])
 })
 
 t.test('only signed messages of the switch are taken', async (t) => {
