@@ -4,11 +4,13 @@
  * - A line has `time` (ISO 8601), `level` as a word, `process`, `message`, then its own fields in
  *   snake_case. An exception is `error`: its type, message, code and stack.
  * - A line that is written often is built by its caller and passed to `writeLines`.
+ * - The lines before an exit are written if the reader takes them within FLUSH_WITHIN_MS.
  * - Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
  *   redaction is a second safeguard.
  */
-import { writeSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import { pino, type Logger } from 'pino'
+import { SECOND } from './clock.js'
 import { prettyLine } from './log_format.js'
 import type { Settings } from './settings.js'
 
@@ -75,6 +77,8 @@ export function writeLines(log: Logger, lines: readonly string[]): void {
 }
 
 const STANDARD_OUTPUT = 1
+/** For an exit: a reader that stands still does not keep the process alive. */
+const FLUSH_WITHIN_MS = 2 * SECOND
 
 /** The supervisor reads our output. */
 let isDisconnected = false
@@ -97,11 +101,24 @@ function isReaderGone(): boolean {
 }
 
 function standardOutput(): LogDestination {
-  const destination = pino.destination({ sync: false })
+  let flushUntil = Number.POSITIVE_INFINITY
+  const destination = pino.destination({
+    sync: false,
+    retryEAGAIN: () => performance.now() < flushUntil,
+  })
   const flushSync = destination.flushSync.bind(destination)
   destination.flushSync = () => {
-    if (!isReaderGone()) flushSync()
+    if (isReaderGone()) return
+    flushUntil = Math.min(flushUntil, performance.now() + FLUSH_WITHIN_MS)
+    try {
+      flushSync()
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'EAGAIN') throw error
+    }
   }
+  // A write to a full pipe blocks its thread, and the exit waits for that. As a stream the pipe
+  // refuses it.
+  if (fstatSync(STANDARD_OUTPUT).isFIFO()) void process.stdout
   return destination
 }
 

@@ -1,6 +1,6 @@
 /** Log lines: their schema, and the redaction of secrets. */
 import { execFileSync, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createLog, type Logger } from '../../src/base/log.js'
@@ -129,6 +129,36 @@ t.test('a process ends when its output pipe is closed', async (t) => {
   await eventually('the child has ended', () => !isAlive(pid))
   t.pass('the process ended')
 })
+
+for (const kind of ['socket', 'FIFO'] as const) {
+  t.test(`a process exits with its code while nothing reads its output, a ${kind}`, async (t) => {
+    const script = `
+      import { createLog } from '${join(projectRoot(), '.build/src/base/log.js')}'
+      const log = createLog('a', { LOG_LEVEL: 'info' })
+      for (let i = 0; i < 1000; i++) log.info({ text: 'x'.repeat(1000) }, 'a line')
+      setTimeout(() => {
+        log.fatal('deposed')
+        log.flush(() => process.exit(71))
+      }, 50)`
+    const output = kind === 'socket' ? 'pipe' : fifoIn(t.testdir())
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', output, 'inherit'],
+    })
+    t.teardown(() => {
+      child.kill('SIGKILL')
+      if (output !== 'pipe') closeSync(output)
+    })
+    await eventually('the process has ended', () => child.exitCode !== null)
+    t.equal(child.exitCode, 71)
+  })
+}
+
+/** Full after 64 KiB. @returns a descriptor for both ends */
+function fifoIn(folder: string): number {
+  const path = join(folder, 'output')
+  execFileSync('mkfifo', [path])
+  return openSync(path, 'r+')
+}
 
 function isAlive(pid: number): boolean {
   try {
