@@ -17,6 +17,7 @@ function aGroup() {
   const stored = [new Set<EventId>(), new Set<EventId>()]
   let isComplete = true
   let before: () => Promise<unknown> = () => Promise.resolve()
+  let looked: () => Promise<unknown> = () => Promise.resolve()
   const clientOf = (own: number) =>
     ({
       Claim: (
@@ -36,7 +37,13 @@ function aGroup() {
       ...{ pool, token: '', clock },
       clientOf: () => clientOf(pool),
       isAllSynced: () => true,
-      store: { dedupWindow: async (ids) => new Set(ids.filter((id) => here.has(id))) },
+      store: {
+        dedupWindow: async (ids) => {
+          const found = new Set(ids.filter((id) => here.has(id)))
+          await looked()
+          return found
+        },
+      },
       pause: async (ms) => clock.advance(ms),
     })
   })
@@ -57,6 +64,10 @@ function aGroup() {
     },
     beforeAnswer: (work: () => Promise<unknown>) => {
       before = work
+    },
+    /** While a pool looks at what it has. */
+    duringLook: (work: () => Promise<unknown>) => {
+      looked = work
     },
   }
 }
@@ -84,6 +95,23 @@ t.test('a pool that has left an event to another one ignores its first copy', as
   await ask(1)
   t.ok(pool(2).isYielded(ONE))
   t.notOk(pool(1).isYielded(ONE))
+})
+
+t.test('a first copy that arrives while its pool answers is not stored by both', async (t) => {
+  const { ask, duringLook, pool, stored } = aGroup()
+  duringLook(async () => {
+    if (!pool(2).isYielded(ONE)) stored[1]?.add(ONE)
+  })
+  t.same(await ask(1), NONE)
+  t.equal(stored[0]?.has(ONE), true)
+  t.equal(stored[1]?.has(ONE), false)
+})
+
+t.test('a pool does not ignore copies of what it keeps', async (t) => {
+  const { ask, pool, stored } = aGroup()
+  stored[1]?.add(TWO)
+  await ask(1)
+  t.notOk(pool(2).isYielded(TWO))
 })
 
 t.test('of two pools that ask at the same time one takes the events', async (t) => {

@@ -10,7 +10,9 @@
  * - A pool takes an event only when every other pool has answered that it does not have it; until
  *   then its message stays in the stream.
  * - A pool that has answered so ignores the first copy of the event when it arrives later: the
- *   asking pool has a copy that it acknowledges only once some pool has stored the event.
+ *   asking pool has a copy that it acknowledges only once some pool has stored the event. It ignores
+ *   the first copy from before it looks at what it has: one that arrives during the look is not
+ *   stored by both.
  * - Of two pools that ask at the same time the one with the lower number takes the event.
  * - A processor that does not know the number of a stream yet asks the pool about its own question.
  *   A pool holds nothing against itself.
@@ -149,21 +151,24 @@ export function createEventClaims(options: EventClaimsOptions): EventClaims {
   const yieldTo = (id: EventId): void => {
     yielded.delete(id)
     yielded.set(id, clock.now())
-    if (yielded.size <= YIELDED_MAX) return
-    const [oldest] = yielded.keys()
-    if (oldest !== undefined) yielded.delete(oldest)
+  }
+
+  const forgetOldest = (): void => {
+    for (const id of yielded.keys()) {
+      if (yielded.size <= YIELDED_MAX) return
+      yielded.delete(id)
+    }
   }
 
   const answer: EventClaims['answer'] = async (other, ids) => {
     if (other === pool) return []
     const mayYield = other < pool
     const own = new Set(mayYield ? [] : ids.filter(isAsked))
+    for (const id of ids) if (!own.has(id)) yieldTo(id)
     const here = await store.dedupWindow(ids)
-    return ids.filter((id) => {
-      if (here.has(id) || own.has(id) || (!mayYield && isAsked(id))) return true
-      yieldTo(id)
-      return false
-    })
+    for (const id of here) yielded.delete(id)
+    forgetOldest()
+    return ids.filter((id) => own.has(id) || here.has(id))
   }
 
   return { ask, answer, isYielded: (id) => yielded.has(id) }
