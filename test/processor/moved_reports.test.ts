@@ -8,8 +8,10 @@ import {
   createMovedReports,
   type MovedReportsDependencies,
 } from '../../src/processor/background/moved_reports.js'
+import { answer, refuse } from '../../src/processor/cycle/answer.js'
+import type { Work } from '../../src/processor/cycle/command.js'
 import type { RailReport } from '../../src/rails/rail.js'
-import type { MovedReport } from '../../src/store/cluster/partner_moves.js'
+import type { MovedReport, StoredReport } from '../../src/store/cluster/partner_moves.js'
 import { eventually } from '../support/eventually.js'
 
 const COUNT = 1_000
@@ -51,4 +53,49 @@ t.test('all reports of a message are stored by one statement', async (t) => {
     [COUNT],
   )
   t.match(statements[0]?.[0], { partner: 'demo', rail: 'bank', finalityWindowMs: 7_000 })
+})
+
+t.test('the reports of a page are applied together and deleted by one statement', async (t) => {
+  let stored: readonly StoredReport[] = Array.from({ length: 100 }, (_, number) => {
+    const { id, status } = aReport(number)
+    return {
+      ...{ id: number, partner: 'demo', rail: 'bank', finalityWindowMs: 7_000 },
+      report: JSON.stringify({ id, status }),
+    }
+  })
+  const [unreadable, refused] = [3, 5]
+  stored = stored.map((each) => (each.id === unreadable ? { ...each, report: '{}' } : each))
+  const deleted: (readonly number[])[] = []
+  const submitted: Work[] = []
+  const dependencies = {
+    shard: 'books_1',
+    stored: {
+      movedPayments: () => Promise.resolve([]),
+      reportsFor: () => Promise.resolve(deleted.length === 0 ? stored : []),
+      deleteReports: (ids: readonly number[]) => {
+        deleted.push(ids)
+        return Promise.resolve()
+      },
+    },
+    memory: { partners: new Map([['demo', {}]]), recovery: null },
+    pipeline: {
+      submit: (work: Work) => {
+        submitted.push(work)
+        // A commit is for all that are submitted by now.
+        setImmediate(() => {
+          const isRefused = submitted.indexOf(work) === refused
+          work.reply(isRefused ? refuse('configuration_error') : answer({}))
+        })
+      },
+    },
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+  } as unknown as MovedReportsDependencies
+  const moved = await createMovedReports(dependencies)
+  moved.start()
+  t.teardown(() => moved.stop())
+  await eventually('all are submitted', () => submitted.length === stored.length - 1)
+  await eventually('they are deleted', () => deleted.length === 1)
+  // The unreadable one is not submitted, so the sixth one is of the report 6.
+  const left = stored.map(({ id }) => id).filter((id) => id !== unreadable && id !== refused + 1)
+  t.same(deleted, [left])
 })

@@ -6,8 +6,9 @@
  *
  * - The rail reports to the shard that sent the instruction. It is acknowledged once the report is
  *   stored for the other shard, with all others of its message.
- * - A stored report is deleted after the commit that applies it. One whose partner has left again
- *   stays for its next owner. A repeated report changes nothing.
+ * - Stored reports are applied a page at a time, in order, with as few commits as those of a rail.
+ *   Each is deleted after the commit that applies it. One whose partner has left again stays for its
+ *   next owner. A repeated report changes nothing.
  * - A payment that has moved is known by the first 64 bits of its id's digest: 24 bytes each.
  */
 import { createHash } from 'node:crypto'
@@ -49,7 +50,7 @@ export interface MovedReportsDependencies {
   readonly shard: string
   readonly stored: Pick<
     PartnerMoves,
-    'movedPayments' | 'forwardReports' | 'reportsFor' | 'deleteReport'
+    'movedPayments' | 'forwardReports' | 'reportsFor' | 'deleteReports'
   >
   readonly memory: Memory
   readonly pipeline: Pick<Pipeline, 'submit'>
@@ -100,7 +101,9 @@ export async function createMovedReports({
     }
   }
 
-  const apply = async ({ id, partner, rail, finalityWindowMs, report: text }: StoredReport) => {
+  /** Whether it is applied. */
+  const apply = async (stored: StoredReport): Promise<boolean> => {
+    const { id, partner, rail, finalityWindowMs, report: text } = stored
     const report = readReport({ ...NO_REPORT, ...(JSON.parse(text) as Partial<Report__Output>) })
     if (report === undefined) throw new Error(`the stored report ${id} cannot be read`)
     const command = applyRailReport(report, finalityWindowMs, rail)
@@ -111,16 +114,22 @@ export async function createMovedReports({
     const answer = await new Promise<Answer>((reply) =>
       pipeline.submit(internalWork({ ...command, decide }, 'rail', reply)),
     )
-    if (answer.ok) await stored.deleteReport(id)
+    return answer.ok
   }
 
   const look = async (): Promise<void> => {
     if (isReadOnly(memory)) return
-    for (const each of await stored.reportsFor(shard, PAGE)) {
-      await apply(each).catch((error: unknown) =>
-        log.error({ error, report: each.id }, 'a passed-on report is not applied'),
-      )
-    }
+    const page = await stored.reportsFor(shard, PAGE)
+    const applied = await Promise.all(
+      page.map((each) =>
+        apply(each).catch((error: unknown) => {
+          log.error({ error, report: each.id }, 'a passed-on report is not applied')
+          return false
+        }),
+      ),
+    )
+    const done = page.filter((_, index) => applied[index]).map(({ id }) => id)
+    if (done.length > 0) await stored.deleteReports(done)
   }
 
   const looks = createPeriodicWork(LOOK_EVERY_MS, look, (error) =>

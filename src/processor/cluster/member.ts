@@ -97,7 +97,7 @@ export interface Member {
   /** Reports of a rail that follow a partner to another shard. */
   readonly reports: Pick<
     Cluster,
-    'movedPayments' | 'forwardReports' | 'reportsFor' | 'deleteReport'
+    'movedPayments' | 'forwardReports' | 'reportsFor' | 'deleteReports'
   >
   /** The highest epoch of the shard that an owner has published. */
   publishedEpoch(): Promise<number>

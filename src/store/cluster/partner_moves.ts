@@ -98,7 +98,7 @@ export interface PartnerMoves {
   forwardReports(reports: readonly MovedReport[]): Promise<void>
   /** Reports for the partners of a shard, the oldest first. */
   reportsFor(shard: string, limit: number): Promise<readonly StoredReport[]>
-  deleteReport(id: number): Promise<void>
+  deleteReports(ids: readonly number[]): Promise<void>
   /** Makes the salt of a shard without commits that of the cluster. */
   shareSalt(shard: string, epoch: number): Promise<void>
 }
@@ -220,8 +220,12 @@ export function partnerMovesOn(
          WHERE shard = ? ORDER BY id LIMIT ?`,
         [shard, limit],
       ),
-    deleteReport: async (id) => {
-      await connection.run('DELETE FROM moved_reports WHERE id = ?', [id])
+    deleteReports: async (ids) => {
+      await connection.run(
+        `DELETE FROM moved_reports
+         WHERE id IN (SELECT value::bigint FROM json_array_elements_text(?::json))`,
+        [JSON.stringify(ids)],
+      )
     },
     shareSalt: async (shard, epoch) => {
       await connection.run(
