@@ -86,7 +86,10 @@ const clientOfEndpoint = (id: EndpointId): EventOutcomesClient | undefined => {
 const outcomes = createEventOutcomeReporter({
   clientOf: recorderOf,
   clientOfEndpoint,
-  isEnabled: (id) => endpoints.get(id)?.status === 'enabled',
+  urlOf: (id) => {
+    const endpoint = endpoints.get(id)
+    return endpoint?.status === 'enabled' ? endpoint.url : undefined
+  },
   token,
   store,
   failed: poolFailed,
@@ -126,7 +129,7 @@ const pool = createPool({
   log,
   isPaused: endpoints.isPaused,
   settled: () => outcomes.schedule(),
-  disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
+  disable: outcomes.disable,
   onAttempt: createAttemptMeter(metrics),
   deadLetters,
   deadChanged: () => deadDeliveries.schedule(),

@@ -58,6 +58,7 @@ import {
   unload,
   type EndpointQueue,
 } from './endpoint/endpoint_queue.js'
+import type { FailedEndpoint } from './intake/event_outcome_reporter.js'
 import type { Delivery, WebhookStore } from './store/store.js'
 import type { FailingEndpoint, PausedQueueWork, PoolPort, PoolState } from './control/pool_port.js'
 
@@ -91,7 +92,7 @@ export interface PoolOptions extends AttemptOptions {
   readonly isPaused?: (tenant: TenantId) => boolean
   /** Called when an event may be settled. */
   readonly settled: () => void
-  readonly disable: (endpointId: EndpointId, reason: DisableReason) => void
+  readonly disable: (failed: FailedEndpoint) => void
   readonly onAttempt: (result: AttemptResult) => void
   readonly deadLetters?: Omit<DeadLetterLog, 'stop'>
   /** Called when the dead deliveries of an endpoint on disk have changed. */
@@ -258,7 +259,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     const healthChange = countsForHealth(request)
       ? recordOutcome(queue, { ...result.outcome, late }, now, probes)
       : UNCHANGED
-    if (healthChange.disable !== null) requestDisable(queue, healthChange.disable)
+    if (healthChange.disable !== null) requestDisable(request, healthChange.disable)
     if (isOpen(queue.breaker)) waitingInMemory -= unload(queue)
     offer(queue)
     startAll()
@@ -278,11 +279,11 @@ export function createPool(options: PoolOptions): WebhookPool {
     options.onAttempt(result)
   }
 
-  const requestDisable = (queue: EndpointQueue, reason: DisableReason): void => {
+  const requestDisable = ({ queue, url }: InFlight, reason: DisableReason): void => {
     log.warn({ endpoint_id: queue.endpointId, reason }, 'requesting that the endpoint be disabled')
     queue.running = false
     waitingInMemory -= unload(queue)
-    options.disable(queue.endpointId, reason)
+    options.disable({ id: queue.endpointId, reason, url })
   }
 
   const load = async (queue: EndpointQueue): Promise<void> => {
@@ -368,13 +369,20 @@ export function createPool(options: PoolOptions): WebhookPool {
     waitingInMemory -= unload(queue)
     // When it is enabled again it starts as a new endpoint.
     resetHealth(queue)
-    const noLongerFailing = clearFailing(queue)
-    if (noLongerFailing.length > 0) store.commit({ noLongerFailing }).catch(failed)
+    endFailing(queue)
     if (endpoint.status === 'deleted') track(abandonAll(queue))
   }
 
+  const endFailing = (queue: EndpointQueue): void => {
+    const noLongerFailing = clearFailing(queue)
+    if (noLongerFailing.length > 0) store.commit({ noLongerFailing }).catch(failed)
+  }
+
   const applyChange = (queue: EndpointQueue, before: Endpoint, after: Endpoint): void => {
-    if (after.url !== before.url) queue.hasAnswered = false
+    if (after.url !== before.url) {
+      queue.hasAnswered = false
+      endFailing(queue)
+    }
     if (after.breakerResetAt !== before.breakerResetAt) queue.breaker = CLOSED
   }
 

@@ -272,6 +272,19 @@ for (const rebuilt of [false, true]) {
     ])
   })
 
+  t.test(`an endpoint with another URL than the failed one stays enabled, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const given = request()
+    const { url } = given
+    const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, given)))
+    const byPool = (failed: string) =>
+      world.run(disableWebhookEndpoint(id as EndpointId, 'gone', failed))
+    t.same(viewOf(await byPool(`${url}/former`)), {})
+    t.equal(world.memory().endpoints.get(id as EndpointId)?.status, 'enabled')
+    t.same(viewOf(await byPool(url)), {})
+    t.equal(world.memory().endpoints.get(id as EndpointId)?.status, 'disabled')
+  })
+
   t.test(`each disabling has one event, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))

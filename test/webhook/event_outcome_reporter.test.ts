@@ -19,6 +19,8 @@ import { inSqlite, testStores } from './test_stores.js'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const ONE = 'one_sandbox' as TenantId
 const TWO = 'two_sandbox' as TenantId
+const URL = 'https://partner.example/hook'
+const GONE = { id: 'we_1' as EndpointId, reason: 'gone', url: URL } as const
 
 const BACKLOG = 51_000
 const COMMIT_MAX = 3_000
@@ -49,7 +51,7 @@ function aReporter(
   const reporter = createEventOutcomeReporter({
     clientOf: () => undefined,
     clientOfEndpoint: () => undefined,
-    isEnabled: () => true,
+    urlOf: () => URL,
     ...{ token: '', store, failed, clock: systemClock, log },
     ...given,
   })
@@ -127,10 +129,10 @@ t.test('an endpoint that was disabled or deleted meanwhile is asked for no more'
   } as unknown as EventOutcomesClient
   const reporter = aReporter(t, opened, {
     clientOfEndpoint: () => away,
-    isEnabled: () => isEnabled,
+    urlOf: () => (isEnabled ? URL : undefined),
     store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
   })
-  reporter.disable('we_1' as EndpointId, 'gone')
+  reporter.disable(GONE)
   await eventually('it is repeated', () => asked === 2)
   isEnabled = false
   const before = rounds
@@ -139,6 +141,42 @@ t.test('an endpoint that was disabled or deleted meanwhile is asked for no more'
   reporter.schedule()
   await eventually('and another', () => rounds > before + 1)
   t.equal(asked, ended)
+})
+
+t.test('an endpoint that was given another URL meanwhile is not disabled', async (t) => {
+  const opened = await inSqlite(t).open()
+  const { store } = opened
+  const asked: string[] = []
+  let [rounds, url, isAway] = [0, URL, true]
+  const processor = {
+    DisableEndpoint: (
+      request: { readonly url: string },
+      _m: object,
+      _o: object,
+      done: (fault: Error | null) => void,
+    ) => {
+      asked.push(request.url)
+      done(isAway ? new Error('unreachable') : null)
+    },
+  } as unknown as EventOutcomesClient
+  const reporter = aReporter(t, opened, {
+    clientOfEndpoint: () => processor,
+    urlOf: () => url,
+    store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
+  })
+  reporter.disable(GONE)
+  await eventually('the request names the URL', () => asked.length > 0)
+  url = 'https://partner.example/new'
+  const before = asked.length
+  isAway = false
+  const round = rounds
+  reporter.schedule()
+  await eventually('one more round', () => rounds > round)
+  reporter.schedule()
+  await eventually('and another', () => rounds > round + 1)
+  t.same(asked, Array<string>(before).fill(URL))
+  reporter.disable({ ...GONE, url })
+  await eventually('a failure of the new one is', () => asked.at(-1) === url)
 })
 
 t.test('an endpoint that its processor does not know is asked for once', async (t) => {
@@ -155,7 +193,7 @@ t.test('an endpoint that its processor does not know is asked for once', async (
     clientOfEndpoint: () => restored,
     store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
   })
-  reporter.disable('we_1' as EndpointId, 'gone')
+  reporter.disable(GONE)
   await eventually('a round has ended', () => rounds === 1)
   reporter.schedule()
   await eventually('and another', () => rounds === 2)

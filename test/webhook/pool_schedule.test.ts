@@ -321,6 +321,22 @@ t.test('a 410 of the former URL does not disable an endpoint with another', asyn
   await driving('delivered', () => world.delivered.length === 1)
 })
 
+t.test('the five days of failures begin again with another URL', async (t) => {
+  const world = await aPool(t, () => 'permanent')
+  const endpoint = anEndpoint()
+  world.pool.applyEndpoint(endpoint)
+  await world.give(endpoint, 1)
+  await eventually('refused', async () => (await world.store.failingSince()).size === 1)
+  world.clock.advance(5 * DAY)
+  const breakerResetAt = world.clock.now()
+  world.pool.applyEndpoint({ ...endpoint, url: 'http://127.0.0.1:1/new', breakerResetAt })
+  t.same(world.pool.failing(), [])
+  await eventually('on disk too', async () => (await world.store.failingSince()).size === 0)
+  await world.give(endpoint, 1)
+  await eventually('refused again', async () => (await world.store.failingSince()).size === 1)
+  t.same(world.disabled, [])
+})
+
 t.test('a delivery dropped from memory before its commit is found on disk later', async (t) => {
   const world = await aPool(t, () => 'delivered')
   const endpoint = anEndpoint()

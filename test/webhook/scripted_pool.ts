@@ -86,7 +86,7 @@ export async function aPool(
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     isPaused,
     settled: () => undefined,
-    disable: (endpointId, reason) => void disabled.push(`${endpointId} ${reason}`),
+    disable: ({ id, reason }) => void disabled.push(`${id} ${reason}`),
     onAttempt: ({ outcome, delivery }) => {
       if (outcome.kind === 'delivered') delivered.push(delivery.endpointId)
     },

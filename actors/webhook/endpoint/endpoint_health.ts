@@ -5,7 +5,7 @@
  *
  * - Only retryable failures (5xx, network error, timeout) open the breaker; a 3xx or 4xx is an
  *   answer.
- * - Only a 2xx ends `failingSince`. After five days without one the endpoint is disabled, after a
+ * - Only a 2xx ends `failingSince`, and another URL. After five days without one the endpoint is disabled, after a
  *   410 at once.
  * - Refused connections of an endpoint that has not answered since the start of this process pause
  *   it for seconds only.

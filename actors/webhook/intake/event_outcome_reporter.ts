@@ -9,8 +9,8 @@
  * - An outcome stays unreported on disk until the processor has confirmed it, so a restart of
  *   either side loses none.
  * - A request to disable an endpoint is in memory only; after a restart the endpoint's next failure
- *   creates it again. It ends when the endpoint is disabled or deleted, by any request, or when
- *   its processor does not know it, as with restored books.
+ *   creates it again. It ends when the endpoint is disabled, deleted or given another URL, by any
+ *   request, or when its processor does not know it, as with restored books.
  */
 import { status } from '@grpc/grpc-js'
 import type { EventOutcomesClient } from '../../../protos/types/causeway/internal/v1/EventOutcomes.js'
@@ -34,8 +34,8 @@ export interface EventOutcomeReporterOptions {
   readonly clientOf: (tenant: TenantId) => EventOutcomesClient | undefined
   /** Likewise, by an endpoint of the tenant. */
   readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined
-  /** As its processor has told it last. */
-  readonly isEnabled: (id: EndpointId) => boolean
+  /** Of an enabled endpoint, as its processor has told it last. */
+  readonly urlOf: (id: EndpointId) => string | undefined
   readonly token: string
   readonly store: Pick<WebhookStore, 'commit' | 'unreported' | 'unreportedTenants'>
   /** Called with a fault of ours; the process must exit. */
@@ -44,24 +44,32 @@ export interface EventOutcomeReporterOptions {
   readonly log: Logger
 }
 
+/** An endpoint to disable. */
+export interface FailedEndpoint {
+  readonly id: EndpointId
+  readonly reason: DisableReason
+  /** That of the failed attempt. */
+  readonly url: string
+}
+
 export interface EventOutcomeReporter {
   /** Events may have been settled: report them soon. */
   schedule(): void
-  disable(endpointId: EndpointId, reason: DisableReason): void
+  disable(failed: FailedEndpoint): void
   stop(): Promise<void>
 }
 
 export function createEventOutcomeReporter({
   clientOf,
   clientOfEndpoint,
-  isEnabled,
+  urlOf,
   token,
   store,
   failed,
   clock,
   log,
 }: EventOutcomeReporterOptions): EventOutcomeReporter {
-  const toDisable = new Map<EndpointId, DisableReason>()
+  const toDisable = new Map<EndpointId, FailedEndpoint>()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let again = false
@@ -135,9 +143,10 @@ export function createEventOutcomeReporter({
 
   const reportDisabled = async (): Promise<boolean> => {
     await Promise.all(
-      [...toDisable].map(async ([id, reason]) => {
-        if (!isEnabled(id) || (await isDisabledBy(clientOfEndpoint(id), id, reason)))
-          toDisable.delete(id)
+      [...toDisable.values()].map(async (failed) => {
+        const { id, url } = failed
+        const isOver = urlOf(id) !== url || (await isDisabledBy(clientOfEndpoint(id), failed))
+        if (isOver && toDisable.get(id) === failed) toDisable.delete(id)
       }),
     )
     return toDisable.size === 0
@@ -145,12 +154,11 @@ export function createEventOutcomeReporter({
 
   const isDisabledBy = async (
     client: EventOutcomesClient | undefined,
-    id: EndpointId,
-    reason: DisableReason,
+    { id, reason, url }: FailedEndpoint,
   ): Promise<boolean> =>
     client !== undefined &&
     succeeds((done) => {
-      const request = { endpoint_id: id, reason }
+      const request = { endpoint_id: id, reason, url }
       client.DisableEndpoint(request, bearer(token), options(), (fault) =>
         done(fault?.code === status.NOT_FOUND ? null : fault),
       )
@@ -169,8 +177,8 @@ export function createEventOutcomeReporter({
 
   return {
     schedule,
-    disable: (endpointId, reason) => {
-      toDisable.set(endpointId, reason)
+    disable: (failed) => {
+      toDisable.set(failed.id, failed)
       schedule()
     },
     stop: async () => {

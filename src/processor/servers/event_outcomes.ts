@@ -20,8 +20,8 @@ export function eventOutcomesService(dependencies: UnaryDependencies): EventOutc
     RecordDead: unary(dependencies, ({ pool, endpoints }) =>
       poolWork(recordDeadDeliveries(pool, deadDeliveriesIn(endpoints))),
     ),
-    DisableEndpoint: unary(dependencies, ({ endpoint_id, reason }) =>
-      poolWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
+    DisableEndpoint: unary(dependencies, ({ endpoint_id, reason, url }) =>
+      poolWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason, url)),
     ),
   }
 }

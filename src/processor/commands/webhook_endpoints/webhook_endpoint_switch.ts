@@ -54,8 +54,12 @@ export function switchAnyEndpoint(actor: Actor, id: string, to: 'enabled' | 'dis
   }
 }
 
-/** For the webhook pool, after a permanent failure of the endpoint. */
-export function disableWebhookEndpoint(id: EndpointId, reason: string): Command {
+/**
+ * For the webhook pool, after a permanent failure of the endpoint.
+ *
+ * @param url the URL that failed: an endpoint that was given another one stays enabled. Empty: any.
+ */
+export function disableWebhookEndpoint(id: EndpointId, reason: string, url = ''): Command {
   return {
     name: 'disable_webhook_endpoint',
     needs: () => undefined,
@@ -63,6 +67,7 @@ export function disableWebhookEndpoint(id: EndpointId, reason: string): Command 
       const endpoint = ctx.memory.endpoints.get(id)
       if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
       if (endpoint.status === 'deleted') return answer({})
+      if (url !== '' && url !== endpoint.url) return answer({})
 
       // From here on it must succeed.
       switched(ctx, endpoint, { to: 'disabled', reason })
