@@ -5,8 +5,8 @@
  *
  * - Only retryable failures (5xx, network error, timeout) open the breaker; a 3xx or 4xx is an
  *   answer.
- * - Only a 2xx ends `failingSince`, and another URL. After five days without one the endpoint is disabled, after a
- *   410 at once.
+ * - Only a 2xx or another URL ends `failingSince`. After five days the endpoint is disabled, after
+ *   a 410 at once.
  * - Refused connections of an endpoint that has not answered since the start of this process pause
  *   it for seconds only.
  * - A slow answer counts as an answer and puts the endpoint in the slow tier.

@@ -10,9 +10,9 @@
  * - A pool takes an event only when every other pool has answered that it does not have it; until
  *   then its message stays in the stream.
  * - A pool that has answered so ignores the first copy of the event when it arrives later: the
- *   asking pool has a copy that it acknowledges only once some pool has stored the event. It ignores
- *   the first copy from before it looks at what it has: one that arrives during the look is not
- *   stored by both.
+ *   asking pool has a copy that it acknowledges only once some pool has stored the event. It
+ *   ignores the first copy from before it looks at what it has: one that arrives during the look is
+ *   not stored by both.
  * - Of two pools that ask at the same time the one with the lower number takes the event.
  * - A processor that does not know the number of a stream yet asks the pool about its own question.
  *   A pool holds nothing against itself.

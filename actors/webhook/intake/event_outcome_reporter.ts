@@ -34,7 +34,7 @@ export interface EventOutcomeReporterOptions {
   readonly clientOf: (tenant: TenantId) => EventOutcomesClient | undefined
   /** Likewise, by an endpoint of the tenant. */
   readonly clientOfEndpoint: (id: EndpointId) => EventOutcomesClient | undefined
-  /** Of an enabled endpoint, as its processor has told it last. */
+  /** Undefined if it is not enabled. As its processor has told it last. */
   readonly urlOf: (id: EndpointId) => string | undefined
   readonly token: string
   readonly store: Pick<WebhookStore, 'commit' | 'unreported' | 'unreportedTenants'>

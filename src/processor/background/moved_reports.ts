@@ -7,8 +7,8 @@
  * - The rail reports to the shard that sent the instruction. It is acknowledged once the report is
  *   stored for the other shard, with all others of its message.
  * - Stored reports are applied a page at a time, in order, with as few commits as those of a rail.
- *   Each is deleted after the commit that applies it. One whose partner has left again stays for its
- *   next owner. A repeated report changes nothing.
+ *   Each is deleted after the commit that applies it. One whose partner has left again stays for
+ *   its next owner. A repeated report changes nothing.
  * - A payment that has moved is known by the first 64 bits of its id's digest: 24 bytes each.
  */
 import { createHash } from 'node:crypto'

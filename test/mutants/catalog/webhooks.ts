@@ -227,7 +227,7 @@ export const WEBHOOKS: readonly Mutant[] = [
       '',
     ],
     'Of two pools that ask at the same time both take the event.': [
-      'here.has(id) || own.has(id) || (!mayYield && isAsked(id))',
+      'own.has(id) || here.has(id)',
       'here.has(id)',
     ],
     'An event that was just left to another pool is asked about at once, and taken.': [
@@ -297,7 +297,7 @@ export const WEBHOOKS: readonly Mutant[] = [
   }),
   ...faultsIn('actors/webhook/intake/event_outcome_reporter.ts', 'webhook/event_outcome_reporter', {
     'An endpoint that was deleted is asked to be disabled without an end.': [
-      '!isEnabled(id) || ',
+      'urlOf(id) !== url || ',
       '',
     ],
   }),

@@ -57,7 +57,7 @@ export function switchAnyEndpoint(actor: Actor, id: string, to: 'enabled' | 'dis
 /**
  * For the webhook pool, after a permanent failure of the endpoint.
  *
- * @param url the URL that failed: an endpoint that was given another one stays enabled. Empty: any.
+ * @param url the URL that failed, empty if unknown. An endpoint with another one stays enabled.
  */
 export function disableWebhookEndpoint(id: EndpointId, reason: string, url = ''): Command {
   return {
