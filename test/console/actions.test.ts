@@ -12,7 +12,10 @@ function made(name: string, service: keyof Clients, done: object) {
 }
 
 const approved = (found: object) =>
-  made('approve-request', 'approvals', { request: REQUEST, key: null, caller: null, ...found })
+  made('approve-request', 'approvals', {
+    ...{ request: REQUEST, key: null, caller: null, orphan: null },
+    ...found,
+  })
 
 t.test('an approved change shows its secret, which is shown once', async (t) => {
   const key = { key_id: 'acme_production_2026q4', secret: '', sealed_secret: 'c2VhbGVk' }
