@@ -24,12 +24,14 @@ import {
 } from './partner_fingerprints.js'
 import type { PartnerMove } from './partner_moves.js'
 import {
+  AFTER,
   firstIndexed,
   KEY_SEARCH,
   lastNumbers,
   LINK_SEARCH,
   linkShift,
   misfitOf,
+  pageEnds,
   shiftsTo,
   type Numbers,
   type Shifts,
@@ -160,8 +162,8 @@ async function begin(rows: Rows, copy: PartnerCopy): Promise<void> {
   const numbers = async (shard: string): Promise<Numbers> =>
     (await rows.all<Numbers>(lastNumbers(shard)))[0]!
   const [target, source] = [await numbers(copy.to), await numbers(copy.from)]
-  const [first] = await rows.all<{ posting: number | null; position: number | null }>(
-    firstIndexed(copy),
+  const [first] = await inStep(rows, () =>
+    rows.all<{ posting: number | null; position: number | null }>(firstIndexed(copy)),
   )
   const shifts = shiftsTo(target, {
     posting: (first!.posting ?? source.posting + 1) - 1,
@@ -190,10 +192,8 @@ const pageEnd = (cursor: string, from: string, size: number): string =>
   `SELECT ${cursor} AS last, count(*) AS rows, count(*) < ${size} AS ended FROM ${from}`
 /** As numbers have gaps, a page may have fewer. */
 const numbersEnd = (column: string, table: string): string =>
-  `SELECT max(${column})::text AS last, count(*) AS rows, NOT EXISTS (SELECT 1 FROM ONLY ${table}
-     WHERE ${column} > (SELECT max(${column}) FROM page)) AS ended FROM page`
-
-const NUMBER = "('0' || ?1)::bigint"
+  `SELECT max(${column})::text AS last, count(*) AS rows, ${pageEnds(column, `ONLY ${table}`)}
+     FROM page`
 
 function plainStep(
   copy: PartnerCopy,
@@ -239,7 +239,7 @@ const entriesStep = (copy: PartnerCopy, tenant: string, page: number): Step => (
   name: `ledger_entries ${tenant}`,
   sql: `WITH page AS (SELECT DISTINCT posting FROM (SELECT posting
         FROM ONLY ${copy.from}.ledger_entries
-        WHERE tenant = '${tenant}' AND posting > ${NUMBER} ORDER BY tenant, posting, line
+        WHERE tenant = '${tenant}' AND posting > ${AFTER} ORDER BY tenant, posting, line
         LIMIT ${page}) AS lines),
     gone AS (DELETE FROM ONLY ${copy.from}.ledger_entries AS x USING page
       WHERE x.posting = page.posting RETURNING x.*),
@@ -259,7 +259,7 @@ const eventsStep = (copy: PartnerCopy, tenant: string, page: number): Step => {
   return {
     name: `events ${tenant}`,
     sql: `WITH page AS (SELECT position FROM ONLY ${copy.from}.events AS e
-        WHERE tenant = '${tenant}' AND sequence > ${NUMBER} AND (
+        WHERE tenant = '${tenant}' AND sequence > ${AFTER} AND (
           SELECT true FROM ONLY ${copy.from}.event_outcomes AS o WHERE o.position = e.position)
         ORDER BY tenant, sequence LIMIT ${page}),
       gone AS (DELETE FROM ONLY ${copy.from}.events AS x USING page
@@ -282,8 +282,8 @@ const FINGERPRINTS_PER_ROW = 500
 const keysStep = (copy: PartnerCopy, page: number): Step => ({
   name: 'idempotency',
   sql: `WITH page AS (SELECT sequence FROM ONLY ${copy.from}.idempotency
-      WHERE sequence > ${NUMBER} AND sequence < ${page} + (SELECT min(sequence)
-        FROM ONLY ${copy.from}.idempotency WHERE sequence > ${NUMBER})),
+      WHERE sequence > ${AFTER} AND sequence < ${page} + (SELECT min(sequence)
+        FROM ONLY ${copy.from}.idempotency WHERE sequence > ${AFTER})),
     gone AS (DELETE FROM ONLY ${copy.from}.idempotency AS x USING page
       WHERE x.sequence = page.sequence AND ${isKeyOf(copy.from, copy.partner, 'x.entity')}
       RETURNING x.*),
@@ -314,7 +314,7 @@ const linksStep = (copy: PartnerCopy, page: number): Step => {
   )
   return {
     name: 'intent_users',
-    sql: `WITH page AS (${linksPage(copy.from, NUMBER, page)}),
+    sql: `WITH page AS (${linksPage(copy.from, AFTER, page)}),
       twins AS (INSERT INTO ${renumbered(copy, 'intent_users')} (first, prints, links) ${rows})
       ${numbersEnd('first', `${copy.from}.intent_users`)}`,
   }

@@ -103,9 +103,11 @@ interface Search {
   readonly sql: (move: PartnerMove, page: number) => string
 }
 
-const AFTER = "('0' || ?1)::bigint"
-const ending = (column: string, table: string): string => `NOT EXISTS (SELECT 1 FROM ${table}
-  WHERE ${column} > (SELECT max(${column}) FROM page)) AS ended`
+/** SQL: the number after which a page begins. */
+export const AFTER = "('0' || ?1)::bigint"
+/** SQL: whether the table has no number after those of the page. */
+export const pageEnds = (column: string, table: string): string => `NOT EXISTS (
+  SELECT 1 FROM ${table} WHERE ${column} > (SELECT max(${column}) FROM page)) AS ended`
 
 export const KEY_SEARCH: Search = {
   ...{ reached: 'keys searched', found: 'first key' },
@@ -115,7 +117,7 @@ export const KEY_SEARCH: Search = {
         FROM ONLY ${from}.idempotency WHERE sequence > ${AFTER}))
     SELECT max(sequence) AS last,
       min(sequence) FILTER (WHERE ${isKeyOf(from, partner, 'page.entity')}) AS first,
-      ${ending('sequence', `ONLY ${from}.idempotency`)} FROM page`,
+      ${pageEnds('sequence', `ONLY ${from}.idempotency`)} FROM page`,
 }
 
 /** Links are shifted by rows, so its first number is the first one of a row. */
@@ -127,5 +129,5 @@ export const LINK_SEARCH: Search = {
         CROSS JOIN LATERAL json_array_elements(r.links::json) AS l (link)
         WHERE r.first IN (SELECT first FROM page) AND (SELECT tenant FROM ${from}.intents AS i
           WHERE i.id = l.link ->> 0) ${inTenants(partner)}) AS first,
-      ${ending('first', `${from}.intent_users`)} FROM page`,
+      ${pageEnds('first', `${from}.intent_users`)} FROM page`,
 }
