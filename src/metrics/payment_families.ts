@@ -31,8 +31,11 @@ export const PAYMENT_FAMILIES = {
   ),
   causeway_discrepancies_open: gauge('Open discrepancies, capped at 10000; read every 15 s'),
   causeway_approvals_open: gauge('Changes that wait for a second operator'),
+  causeway_approval_oldest_age_seconds: gauge(
+    'Age of the oldest change that waits for a second operator',
+  ),
   causeway_prefund_balance: gauge(
-    'Available balance in major units, of the first 1000 balances',
+    'Available balance in major units, of the first 1000 balances, those of production first',
     ...(['partner', 'environment', 'currency'] as const),
   ),
   causeway_prefund_balances_omitted: gauge('Balances beyond the first 1000, without a series'),

@@ -53,10 +53,15 @@ export function registerPaymentMetrics(
     return open.oldestHeld === null ? 0 : (clock.now() - open.oldestHeld) / SECOND
   })
   metrics.read('causeway_discrepancies_open', () => openWork.latest()?.discrepancies ?? null)
-  metrics.read('causeway_approvals_open', () => {
+  const pending = () => {
     const now = clock.now()
     const requests = [...memory.approvalRequests.values()]
-    return requests.filter((each) => statusOf(memory, each, now) === 'pending').length
+    return requests.filter((each) => statusOf(memory, each, now) === 'pending')
+  }
+  metrics.read('causeway_approvals_open', () => pending().length)
+  metrics.read('causeway_approval_oldest_age_seconds', () => {
+    const oldest = Math.min(...pending().map((each) => each.requested_at))
+    return Number.isFinite(oldest) ? (clock.now() - oldest) / SECOND : 0
   })
   metrics.readAll('causeway_prefund_balance', () => prefunds(memory))
   metrics.read('causeway_prefund_balances_omitted', () => {
@@ -91,16 +96,19 @@ const RECENT_AGES = Object.keys(UNKNOWN_AGES).filter((age) => age !== 'over_24h'
 const PREFUND = ':prefund'
 const isPrefund = (account: AccountKey): boolean => account.endsWith(PREFUND)
 
+/** Those of production first: alerts are about them. */
 function prefunds(memory: Memory): Reading<'causeway_prefund_balance'>[] {
-  const readings: Reading<'causeway_prefund_balance'>[] = []
+  const production: Reading<'causeway_prefund_balance'>[] = []
+  const sandbox: Reading<'causeway_prefund_balance'>[] = []
   for (const [account, balance] of memory.balances) {
     if (!isPrefund(account)) continue
-    if (readings.length === PREFUND_SERIES_MAX) return readings
+    if (production.length === PREFUND_SERIES_MAX) return production
     const [tenant = '', currency = ''] = account.split(':')
     const { partner, environment } = partsOfTenant(tenant as IntentContext['tenant'])
+    const readings = environment === 'production' ? production : sandbox
     readings.push([inMajor(balance, currency as Currency), partner, environment, currency])
   }
-  return readings
+  return [...production, ...sandbox].slice(0, PREFUND_SERIES_MAX)
 }
 
 const inMajor = (minor: number | bigint | string, currency: Currency): number =>

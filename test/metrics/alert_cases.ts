@@ -37,6 +37,14 @@ const one = (series: string, fires: string, quiet: string) => ({
 const PAYOUTS = 'entity="payout",corridor="th_thb",environment="production"'
 const PREFUND = 'partner="acme",environment="production",currency="THB"'
 const processor = { process: 'processor' }
+const GATEWAY = 'process="gateway",instance="g1:9090"'
+const refusals = (reason: string): string =>
+  `causeway_http_authentication_refusals_total{${GATEWAY},reason="${reason}"}`
+const served = (labels: string): string => `causeway_http_requests_total{${labels},status="202"}`
+const POST = 'method="POST",route="/v1/payouts"'
+const EVENTS = 'causeway_events_total{subscribed="yes"}'
+const attempts = (outcome: string): string =>
+  `causeway_webhook_attempts_total{outcome="${outcome}"}`
 
 export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   CausewayProcessDown: {
@@ -122,6 +130,29 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('http_authentication_refusals_total{reason="nonce_used"}', '0+600x40', '0+60x40'),
     ...{ at: '21m', labels: { reason: 'nonce_used' } },
   },
+  CausewayRequestsRefused: {
+    fires: {
+      [refusals('timestamp_outside_window')]: '0+10x30',
+      // It accepted some before, and answers what needs no signature; another gateway works.
+      [served(`${GATEWAY},${POST}`)]: '900x30',
+      [served(`${GATEWAY},method="GET",route="/openapi.json"`)]: '0+10x30',
+      [served(`${GATEWAY},method="POST",route="/v1/sandbox/request/check"`)]: '0+10x30',
+      [served(`process="gateway",instance="g2:9090",${POST}`)]: '0+10x30',
+    },
+    quiet: {
+      [refusals('timestamp_outside_window')]: '0+1000x30',
+      [served(`${GATEWAY},${POST}`)]: '0+1x30',
+    },
+    // It has accepted nothing since its start.
+    alsoFires: [{ [refusals('timestamp_outside_window')]: '0+10x30' }],
+    // An unknown key, and a client that tries again in a quiet night.
+    alsoQuiet: [
+      { [refusals('key_unknown')]: '0+10x30' },
+      { [refusals('timestamp_outside_window')]: '0+1x30' },
+    ],
+    at: '20m',
+    labels: { process: 'gateway', instance: 'g1:9090', reason: 'timestamp_outside_window' },
+  },
   CausewayRailDown: {
     ...one('rail_up{rail="sandbox"}', '0x5', '1x5'),
     ...{ at: '2m', labels: { rail: 'sandbox' } },
@@ -187,7 +218,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     ...one('held_payout_oldest_age_seconds', '14000+60x20', '0+60x20'),
     at: '15m',
   },
-  CausewayApprovalsWait: { ...one('approvals_open', '1x300', '0x300'), at: '4h1m' },
+  CausewayApprovalsWait: {
+    ...one('approval_oldest_age_seconds', '14000+60x20', '0+60x20'),
+    at: '15m',
+  },
   CausewayRateOld: {
     ...one('rate_age_seconds{environment="production",currency="THB"}', '86401x20', '0+60x20'),
     alsoQuiet: [{ 'causeway_rate_age_seconds{environment="sandbox",currency="THB"}': '86401x20' }],
@@ -200,6 +234,22 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   },
   CausewayBusDown: { ...one('bus_up', '0x5', '1x5'), at: '2m' },
   CausewayOutboxOld: { ...one('outbox_oldest_age_seconds', '3601x20', '60x20'), at: '16m' },
+  CausewayWebhooksStopped: {
+    fires: {
+      [EVENTS]: '0+10x60',
+      [attempts('delivered')]: '900x60',
+      [attempts('retry')]: '0+20x60',
+    },
+    quiet: {
+      [EVENTS]: '0+10x60',
+      [attempts('delivered')]: '0+1x60',
+      [attempts('retry')]: '0+20x60',
+    },
+    // No attempt since the start of the pool.
+    alsoFires: [{ [EVENTS]: '0+10x60' }],
+    alsoQuiet: [{ [EVENTS]: '0+1x60', [attempts('retry')]: '0+20x60' }],
+    at: '40m',
+  },
   CausewayWebhooksLate: {
     ...histogram('webhook_event_age_seconds', '', ['60', '300']),
     at: '21m',

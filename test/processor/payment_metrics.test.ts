@@ -3,13 +3,16 @@ import t, { type Test } from 'tap'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { readSettings } from '../../src/base/settings_reader.js'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
 import { USD } from '../../src/money/currency.js'
 import { createOpenWorkMonitor } from '../../src/processor/background/open_work_monitor.js'
 import { createPaymentCounters, type PaymentCounters } from '../../src/processor/payment_metrics.js'
+import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
+import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { createPipelineMeter } from '../../src/processor/metrics.js'
 import { changeContexts, rawBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -204,7 +207,26 @@ t.test('balances have a bound on their series', async (t) => {
   const series = await samplesOf(metrics, 'prefund_balance{')
   t.equal(series.length, 1_000)
   t.match(series.join('\n'), 'partner="p0",environment="production",currency="USD"} 123.45')
+  t.notMatch(series.join('\n'), 'sandbox', 'those of production first')
   t.same(await samplesOf(metrics, 'prefund_balances_omitted'), [' 3'])
+})
+
+t.test('the age of the oldest request for a second operator ends with it', async (t) => {
+  const { secondOperator } = rulesOf(readSettings({ SECOND_OPERATOR_FROM: 'USD:1' }, ''))
+  const world = await createWorld(t, { rules: { secondOperator } })
+  const metrics = metricsOf(world, {})
+  const age = () => samplesOf(metrics, 'approval_oldest_age_seconds')
+  const request = (idempotencyKey: string) =>
+    world.run(deposit(OPERATOR, DEMO, { currency: USD, amount: '100', idempotencyKey }))
+  t.same(await age(), [' 0'])
+  await request('wire-1')
+  world.clock.pass(HOUR)
+  await request('wire-2')
+  t.same(await age(), [' 3600'])
+  world.clock.pass(23 * HOUR + SECOND)
+  t.same(await age(), [' 82801'], 'the first one has expired')
+  world.clock.pass(DAY)
+  t.same(await age(), [' 0'])
 })
 
 t.test('the age of a rate is the time since an operator set it', async (t) => {
