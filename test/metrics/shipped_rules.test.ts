@@ -1,6 +1,6 @@
 /** Alerts and dashboard name only what exists: families, labels, pages of the guide. */
 import t from 'tap'
-import { guidePages } from '../support/operators_guide.js'
+import { guidePage, guidePages } from '../support/operators_guide.js'
 import { ALERT_CASES } from './alert_cases.js'
 import { alertRules, dashboardQueries, unknownNames } from './shipped_rules.js'
 
@@ -32,6 +32,12 @@ t.test('every alert names families and labels that exist, and a page', async (t)
   const names = rules.map(({ alert }) => alert)
   t.equal(new Set(names).size, names.length, 'each name is used once')
   t.same(Object.keys(ALERT_CASES).sort(), names.sort(), 'each has a test')
+})
+
+t.test('the page of an alert that calls an operator has commands', async (t) => {
+  for (const { alert, runbook, severity } of alertRules()) {
+    if (severity === 'page') t.match(guidePage(runbook).text, /make ops ARGS="/, alert)
+  }
 })
 
 t.test('every panel names families and labels that exist', async (t) => {
