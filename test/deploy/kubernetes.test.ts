@@ -2,8 +2,10 @@
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
+import { parse } from 'yaml'
 import { projectRoot } from '../../src/base/project_root.js'
 import { SETTINGS } from '../../src/base/settings.js'
+import { guidePage } from '../support/operators_guide.js'
 import { documentsIn, faultsOf, filesIn, textOf, type Environment } from './deployment.js'
 
 interface Named {
@@ -21,10 +23,17 @@ interface Container extends Named {
   readonly readinessProbe?: object
   readonly securityContext: object
 }
+interface Mode {
+  readonly defaultMode?: number
+}
+interface Volume extends Named {
+  readonly secret?: Mode
+  readonly projected?: Mode
+}
 interface PodSpec {
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
-  readonly volumes: readonly Named[]
+  readonly volumes: readonly Volume[]
   readonly securityContext: object
 }
 interface Manifest {
@@ -33,7 +42,10 @@ interface Manifest {
   readonly metadata: Named
   readonly data?: Environment
   readonly spec?: {
-    readonly template?: { readonly spec: PodSpec }
+    readonly template?: {
+      readonly metadata: { readonly labels: Environment }
+      readonly spec: PodSpec
+    }
     readonly volumeClaimTemplates?: readonly { readonly metadata: Named }[]
     readonly updateStrategy?: { readonly type: string }
     readonly ingress?: readonly Rule[]
@@ -178,12 +190,47 @@ function expanded({ POD_INDEX = '', ...environment }: Environment): Environment 
   )
 }
 
-t.test('an owner is replaced by hand, once its shard is given away', async (t) => {
-  const owners = manifests.find(
-    ({ manifest: { kind, metadata } }) => kind === 'StatefulSet' && metadata.name === 'processor',
+t.test('a processor is replaced by hand, once its shard is given away', async (t) => {
+  const isProcessor = ({ args = [] }: Container): boolean =>
+    args.includes('.build/src/processor/main.js')
+  const processors = manifests.filter(({ manifest: { spec } }) =>
+    spec?.template?.spec.containers.some(isProcessor),
   )
-  t.equal(owners?.manifest.spec?.updateStrategy?.type, 'OnDelete')
+  // The spare too: it waits without being ready, and owns a shard after a take-over.
+  t.strictSame(
+    processors.map(({ manifest: { metadata, spec } }) => [
+      metadata.name,
+      spec?.updateStrategy?.type,
+    ]),
+    [
+      ['processor', 'OnDelete'],
+      ['spare', 'OnDelete'],
+    ],
+  )
 })
+
+t.test('the PodMonitor of the guide finds every process with metrics', async (t) => {
+  const [, block = ''] =
+    /```yaml\n(apiVersion: monitoring[^]*?)```/.exec(guidePage('Alerts').text) ?? []
+  const { spec } = parse(block) as PodMonitor
+  const [endpoint] = spec.podMetricsEndpoints
+  const found = manifests.flatMap(({ manifest: { metadata, spec: of } }) => {
+    const { metadata: pod, spec: { containers = [] } = {} } = of?.template ?? {}
+    const isSelected = Object.entries(spec.selector.matchLabels).every(
+      ([name, value]) => pod?.labels[name] === value,
+    )
+    const ports = containers.flatMap(({ ports = [] }) => ports)
+    return isSelected && ports.some(({ name }) => name === endpoint?.port) ? [metadata.name] : []
+  })
+  t.strictSame(found.toSorted(), ['gateway', 'processor', 'rail', 'spare', 'webhooks'])
+})
+
+interface PodMonitor {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: Environment }
+    readonly podMetricsEndpoints: readonly { readonly port: string }[]
+  }
+}
 
 t.test('every pod is confined, and its volumes exist', async (t) => {
   for (const { name, spec, claims = [] } of pods) {
@@ -193,6 +240,11 @@ t.test('every pod is confined, and its volumes exist', async (t) => {
     const volumes = [...spec.volumes, ...claims.map(({ metadata }) => metadata)].map(
       (volume) => volume.name,
     )
+    for (const { name: volume, secret, projected } of spec.volumes) {
+      const mounted = secret ?? projected
+      if (mounted === undefined) continue
+      t.equal(mounted.defaultMode, 0o440, `${name}: ${volume} is of its group alone`)
+    }
     for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
       t.strictSame(
         container.securityContext,
@@ -213,7 +265,7 @@ t.test('every pod is confined, and its volumes exist', async (t) => {
 
 t.test('every pod has a network policy, and their ports are known', async (t) => {
   const policies = manifests.filter(({ manifest }) => manifest.kind === 'NetworkPolicy')
-  const known = [53, 4_222, 5_432, 8_443, 9_090, 50_051, 50_052]
+  const known = [53, 4_222, 4_318, 5_432, 8_443, 9_090, 50_051, 50_052, 50_053]
   for (const { manifest } of policies) {
     for (const { ports = [] } of [
       ...(manifest.spec?.ingress ?? []),
@@ -223,6 +275,18 @@ t.test('every pod has a network policy, and their ports are known', async (t) =>
     }
   }
   t.ok(policies.length >= 6)
+  const portsOf = (policy: string): readonly number[] =>
+    (
+      policies.find(({ manifest }) => manifest.metadata.name === policy)?.manifest.spec?.egress ??
+      []
+    )
+      .flatMap(({ ports = [] }) => ports)
+      .map(({ port }) => port)
+  const portIn = (address: string): number => Number(address.replace(/^.*:/, ''))
+  for (const name of ['RAIL_LISTEN', 'SCREENING_LISTEN'] as const) {
+    t.ok(portsOf('processor').includes(portIn(SETTINGS[name].fallback)), `processor: ${name}`)
+  }
+  t.ok(portsOf('traces').includes(4_318), 'OTLP_URL')
   t.notOk(
     manifests.some(({ manifest }) => manifest.kind === 'Secret'),
     'no secret is in a manifest',
