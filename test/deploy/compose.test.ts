@@ -117,6 +117,22 @@ t.test('several machines: each is reached where it listens', async (t) => {
   }
 })
 
+t.test('several machines: operators reach the processors', async (t) => {
+  const { services } = read('compose/several.yaml')
+  const { environment = {}, secrets = [], ports } = services['console'] ?? {}
+  const settings = settingsOf(environment)
+  t.strictSame(settings.PROCESSORS, settingsOf(services['gateway-1']?.environment ?? {}).PROCESSORS)
+  t.equal(settings.GRPC_TLS_CERT_FILE, '/run/secrets/operator.pem')
+  t.ok(secrets.includes('operator.token'), 'commands have a token')
+  t.strictSame(ports, [`127.0.0.1:${settings.CONSOLE_PORT}:${settings.CONSOLE_PORT}`])
+  t.not(settings.CONSOLE_TLS_CERT_FILE, '', 'it listens beyond loopback')
+  t.match(textOf('compose/make_secrets.sh'), /^certificate api .*\blocalhost\b/m)
+  t.match(textOf('compose/make_secrets.sh'), /^CALLERS=.*,operator:/m)
+  for (const address of settings.CONSOLE_METRICS) {
+    t.ok(Object.hasOwn(services, splitAddress(address).host), address)
+  }
+})
+
 /** The names of the files that make_secrets.sh writes. */
 function secretsMade(): ReadonlySet<string> {
   const script = textOf('compose/make_secrets.sh')

@@ -30,9 +30,16 @@ t.test('programs, settings and users of the units exist', async (t) => {
     const given = { ...environment, ...secrets }
     t.strictSame(faultsOf((command?.[2] ?? '').split(' '), given), [], file)
     t.ok(users.includes(/^User=(.*)$/m.exec(text)?.[1]), `${file}: its user`)
+    if (environment['PROCESSOR_ADDRESS'] !== undefined) {
+      t.match(text, /^# .*\bPROCESSORS\b[^]*^EnvironmentFile=/m, `${file}: of several processors`)
+    }
     const folder = /^StateDirectory=(\S+)/m.exec(text)?.[1]
     t.equal(environment['DATA_DIR'], folder && `/var/lib/${folder}`, `${file}: its data`)
   }
+})
+
+t.test('the file of a processor names its first operator', async (t) => {
+  t.match(textOf('systemd/causeway-processor.service'), /^# .*\boperator:NAME:sha256:DIGEST/m)
 })
 
 t.test('systemd finds no fault, and each sandbox is tight', async (t) => {
