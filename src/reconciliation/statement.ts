@@ -7,6 +7,8 @@
  *
  * - The first record names the columns in any order; unknown columns are ignored. Cells are
  *   separated by commas or, if the header is, by semicolons.
+ * - A record with more cells than columns is bad: a comma within an amount moves the cells.
+ * - The last record is bad without a line break: the file may be cut, also within a number.
  * - `environment`, `purpose`, `destination_account`, `reference` and `shard` are optional columns.
  * - A record that cannot be parsed is reported with its line number and the reason, never dropped.
  *   An unclosed quote or an oversized record ends the reading, and the report says so.
@@ -34,7 +36,11 @@ type Column = (typeof STATEMENT_COLUMNS)[number]
 const DETAIL_COLUMNS = [
   ...(['environment', 'purpose', 'destination_account', 'reference', 'shard'] as const),
 ] as const
-type Columns = Readonly<Record<Column | (typeof DETAIL_COLUMNS)[number], number>>
+interface Columns {
+  /** The index of each column; -1 for an absent optional one. */
+  readonly indexes: Readonly<Record<Column | (typeof DETAIL_COLUMNS)[number], number>>
+  readonly count: number
+}
 
 export interface BadLine {
   readonly line: number
@@ -66,8 +72,11 @@ export function openStatement(file: string): StatementFile {
       const early: BadLine[] = []
       for await (const record of recordsOf(file, (bytes) => hash.update(bytes))) {
         if ('fault' in record) early.push(record)
-        else if (columns === undefined) columns = columnsIn(record.cells)
-        else yield read(record, columns)
+        else if (columns !== undefined) yield read(record, columns)
+        else {
+          columns = columnsIn(record.cells)
+          if (record.isOpenEnded) early.push({ line: record.line, fault: OPEN_ENDED })
+        }
         if (columns !== undefined) for (const bad of early.splice(0)) yield { bad }
       }
       if (columns === undefined) columnsIn([])
@@ -78,7 +87,10 @@ export function openStatement(file: string): StatementFile {
 
 const bad = (line: number, fault: string): Read => ({ bad: { line, fault } })
 
-/** The index of each column, from the first record; -1 for an absent optional column. */
+const OPEN_ENDED =
+  'the file ends in it without a line break and may be cut; if it is whole, add the line break'
+
+/** @param header the first record */
 function columnsIn(header: readonly string[]): Columns {
   const names = header.map((name) => name.trim().toLowerCase())
   const indexOf = (column: string) => [column, names.indexOf(column)] as const
@@ -87,14 +99,23 @@ function columnsIn(header: readonly string[]): Columns {
   if (missing.length > 0) {
     throw new NoStatement(`its first line does not name the columns ${missing.join(', ')}`)
   }
-  return Object.fromEntries([...columns, ...DETAIL_COLUMNS.map(indexOf)]) as Columns
+  const all = [...columns, ...DETAIL_COLUMNS.map(indexOf)]
+  const repeated = all.find(([column, index]) => names.lastIndexOf(column) !== index)
+  if (repeated !== undefined) {
+    throw new NoStatement(`its first line names the column ${repeated[0]} twice`)
+  }
+  return { indexes: Object.fromEntries(all) as Columns['indexes'], count: header.length }
 }
 
 const ID = /^[\x21-\x7e]{1,128}$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-function read({ line, cells }: CsvRecord, columns: Columns): Read {
-  const cell = (column: keyof Columns): string => (cells[columns[column]] ?? '').trim()
+function read({ line, cells, isOpenEnded }: CsvRecord, { indexes, count }: Columns): Read {
+  if (isOpenEnded) return bad(line, OPEN_ENDED)
+  if (cells.slice(count).some((text) => text.trim() !== '')) {
+    return bad(line, 'it has more cells than the first line has columns')
+  }
+  const cell = (column: keyof Columns['indexes']): string => (cells[indexes[column]] ?? '').trim()
   const at = TIME.test(cell('time')) ? parseDateTime(cell('time')) : undefined
   const movement = LINE_KINDS.find((known) => known === cell('movement'))
   const amount = parsePositiveInt64(cell('amount'))
@@ -109,7 +130,7 @@ function read({ line, cells }: CsvRecord, columns: Columns): Read {
     currency: cell('currency'),
     amount,
     at: instant(at.ms),
-    ...(DETAIL_COLUMNS.every((column) => columns[column] === -1)
+    ...(DETAIL_COLUMNS.every((column) => indexes[column] === -1)
       ? {}
       : { details: detailsIn(cell) }),
   }
@@ -117,7 +138,7 @@ function read({ line, cells }: CsvRecord, columns: Columns): Read {
   return { good: { ...stated, movement, transactionId: cell('transaction_id') } }
 }
 
-const detailsIn = (cell: (column: keyof Columns) => string): StatementDetails => ({
+const detailsIn = (cell: (column: keyof Columns['indexes']) => string): StatementDetails => ({
   environment: cell('environment'),
   purpose: cell('purpose'),
   destinationAccount: cell('destination_account'),
@@ -129,6 +150,8 @@ interface CsvRecord {
   /** The line on which it ends, from 1. */
   readonly line: number
   readonly cells: readonly string[]
+  /** The last record of a file that does not end with a line break. */
+  readonly isOpenEnded: boolean
 }
 
 /** Bytes, many times a plausible record. */
@@ -141,12 +164,16 @@ const FAULTS: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: 'its quotes do not match',
 }
 
+/** Line feed and carriage return. */
+const LINE_BREAKS: readonly number[] = [0x0a, 0x0d]
+
 /** The faults of a chunk come before its good records. */
 async function* recordsOf(
   file: string,
   onBytes: (bytes: Buffer) => void,
 ): AsyncGenerator<CsvRecord | BadLine> {
   const faults: BadLine[] = []
+  let faultLine = 0
   const parser = parse({
     bom: true,
     delimiter: delimiterOf(file),
@@ -156,19 +183,31 @@ async function* recordsOf(
     skip_empty_lines: true,
     skip_records_with_error: true,
     on_skip: (error) => {
-      if (error !== undefined) faults.push(faultOf(error))
+      if (error === undefined) return
+      const fault = faultOf(error)
+      faultLine = Math.max(faultLine, fault.line)
+      faults.push(fault)
     },
   })
   const bytes = createReadStream(file)
-  bytes.on('data', (chunk) => onBytes(chunk as Buffer))
+  let lastByte: number | undefined
+  bytes.on('data', (chunk) => {
+    lastByte = (chunk as Buffer).at(-1)
+    onBytes(chunk as Buffer)
+  })
   bytes.on('error', (error) => parser.destroy(error))
   bytes.pipe(parser)
   type Parsed = { readonly info: Info; readonly record: readonly string[] }
+  let last: Omit<CsvRecord, 'isOpenEnded'> | undefined
   for await (const { info, record } of parser as AsyncIterable<Parsed>) {
+    if (last !== undefined) yield { ...last, isOpenEnded: false }
     yield* faults.splice(0)
-    yield { line: info.lines, cells: record }
+    last = { line: info.lines, cells: record }
   }
   yield* faults
+  if (last === undefined) return
+  const isLast = !(faultLine > last.line)
+  yield { ...last, isOpenEnded: isLast && !LINE_BREAKS.includes(lastByte ?? 0) }
 }
 
 const faultOf = (error: CsvError): BadLine => ({
@@ -184,6 +223,8 @@ function delimiterOf(file: string): ',' | ';' {
   const descriptor = openSync(file, 'r')
   try {
     const [header = ''] = start.toString('utf8', 0, readSync(descriptor, start)).split('\n', 1)
+    // UTF-16 and the workbooks of spreadsheets have zeros.
+    if (header.includes('\0')) throw new NoStatement('it is no text in UTF-8: save it as CSV')
     return header.split(';').length > header.split(',').length ? ';' : ','
   } finally {
     closeSync(descriptor)

@@ -35,7 +35,9 @@ t.test('valid lines are read in all accepted formats', async (t) => {
   }
   const columns = 'AMOUNT,note, currency,movement,instruction_id,transaction_id,time'
   for (const [text, why] of [
-    [`${HEAD}\n${GOOD}`, 'without a final line break'],
+    [`${HEAD}\r${GOOD}\r`, 'with the line breaks of an old spreadsheet'],
+    [`${HEAD}\r\n${GOOD}\r`, 'cut within the last line break'],
+    [`${HEAD}\n${GOOD},\n`, 'with a separator at the end'],
     [`${HEAD}\r\n${GOOD}\r\n`, 'with the line breaks of RFC 4180'],
     [`\ufeff${HEAD}\n${GOOD}\n`, 'with a byte order mark'],
     [`${HEAD}\n"${GOOD.replaceAll(',', '","')}"\n`, 'quoted'],
@@ -72,6 +74,28 @@ t.test('a reference is read as the statement of an adapter has it', async (t) =>
     const text = csvLine([...HEAD.split(','), 'reference']) + csvLine(cells)
     const [read] = await readAll(t, text)
     t.equal(read !== undefined && 'good' in read && read.good.details?.reference, reference)
+  }
+})
+
+t.test('a last line without a line break may be cut, and is bad', async (t) => {
+  const whole = `${HEAD}\n${GOOD}\n${GOOD.replace('TX1', 'TX2')}\n`
+  for (const left of [1, 2, 6]) {
+    const cut = whole.slice(0, -left)
+    t.match(await readAll(t, cut), [
+      { good: { line: 2, amount: 12_500_000n } },
+      { bad: { line: 3, fault: /without a line break/ } },
+    ])
+  }
+  t.match(await readAll(t, HEAD), [{ bad: { line: 1, fault: /without a line break/ } }])
+  const many = `${HEAD}\n${`${GOOD}\n`.repeat(3_000)}${GOOD}`
+  const found = await readAll(t, many)
+  t.match([found.length, found.at(-1)], [3_001, { bad: { line: 3_002 } }], 'of many chunks')
+})
+
+t.test('an amount with an unquoted comma is bad, not cut at the comma', async (t) => {
+  for (const amount of ['12,500,000', '125,50']) {
+    const line = GOOD.replace('12500000', amount)
+    t.match(await readAll(t, `${HEAD}\n${line}\n`), [{ bad: { line: 2, fault: /more cells/ } }])
   }
 })
 
@@ -130,6 +154,14 @@ t.test('a file without the columns is rejected', async (t) => {
   for (const text of ['', 'a,b', HEAD.replace('amount', 'sum'), '\u0000', '"']) {
     const file = join(t.testdir({ 's.csv': text }), 's.csv')
     await t.rejects(openStatement(file).lines().next(), NoStatement, text)
+  }
+  for (const [text, message] of [
+    [Buffer.from(`\ufeff${HEAD}\n${GOOD}\n`, 'utf16le'), /no text in UTF-8/],
+    [Buffer.from(`${HEAD}\n${GOOD}\n`, 'utf16le'), /no text in UTF-8/],
+    [`amount,${HEAD}\n`, /names the column amount twice/],
+  ] as const) {
+    const file = join(t.testdir({ 's.csv': text }), 's.csv')
+    await t.rejects(openStatement(file).lines().next(), { name: 'NoStatement', message })
   }
   await t.rejects(openStatement(join(t.testdir(), 'none.csv')).lines().next(), { code: 'ENOENT' })
 })

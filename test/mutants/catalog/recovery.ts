@@ -102,6 +102,13 @@ export const RECOVERY: readonly Mutant[] = [
       ],
     },
   ),
+  ...faultsIn('src/reconciliation/statement.ts', 'reconciliation/statement', {
+    'The last amount of a statement that was cut is read.': [
+      'isOpenEnded: isLast && !',
+      'isOpenEnded: !isLast && !',
+    ],
+    'An amount ends at its comma.': ["text.trim() !== ''", "text.trim() === ','"],
+  }),
   ...faultsIn('src/base/csv.ts', 'reconciliation/statement', {
     'A reference that looks escaped is read as another one.': ["/^'*[=+", '/^[=+'],
   }),
