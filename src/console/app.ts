@@ -125,7 +125,9 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   app.get('/statements/:id/statement.csv', async (c) => {
     const clients = await c.get('session').uplink.clients()
     const { searchParams: query } = new URL(c.req.url)
-    return c.body(statementCsv(clients, c.req.param('id'), query, console.clock.now()), 200, {
+    const csv = await statementCsv(clients, c.req.param('id'), query, console.clock.now())
+    if (csv.kind === 'none') return answerPage(c, errorPage(assets, 'No statement', csv.fault), 404)
+    return c.body(csv.stream, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="statement.csv"',
     })

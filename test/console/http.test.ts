@@ -193,7 +193,14 @@ t.test('the console', async (t) => {
     const csv = await read(`/statements/demo/statement.csv?${asked}`)
     t.match(csv.headers, { 'content-disposition': 'attachment; filename="statement.csv"' })
     t.match(csv.text, /^time,id,type,.+\r\n[^]*,closing_balance,,VND,available,,,1000000000\r\n$/)
-    await t.rejects(read('/statements/none/statement.csv'), 'it breaks off')
+    for (const [path, text] of [
+      [`none/statement.csv?${asked}`, 'none is no partner of ours.'],
+      ['demo/statement.csv?month=2199-01', '2199-01 has not begun.'],
+    ] as const) {
+      const refused = await read(`/statements/${path}`)
+      t.match(refused, { status: 404, text })
+      t.notOk('content-disposition' in refused.headers, 'no file is saved')
+    }
     t.equal((await requestPage(`${url}/statements/demo/statement.csv`)).status, 303)
   })
 

@@ -17,7 +17,7 @@ import { amount, card, commandLine, empty, facts, idLink, table, time } from '..
 import { part, type ConsolePage, type PageContext } from '../session/console_page.js'
 import type { Clients } from '../session/uplink.js'
 import { number } from './list_card.js'
-import { noPartner } from './no_partner.js'
+import { noPartner, noPartnerText } from './no_partner.js'
 
 const MOVEMENTS_SHOWN_MAX = 1_000
 /** A page is answered within 200 ms, unless the operator chooses to wait. */
@@ -259,19 +259,28 @@ function monthsBefore(now: Instant): readonly string[] {
   return [before, month]
 }
 
-/** The CSV while it is read; it breaks off when the rest cannot be read. */
-export function statementCsv(
-  { access }: Clients,
+export type StatementCsv =
+  /** The CSV while it is read; it breaks off when the rest cannot be read. */
+  | { readonly kind: 'csv'; readonly stream: ReadableStream<Uint8Array> }
+  /** There is no such statement. */
+  | { readonly kind: 'none'; readonly fault: string }
+
+export async function statementCsv(
+  { access, partners }: Clients,
   partner: string,
   query: URLSearchParams,
   now: Instant,
-): ReadableStream<Uint8Array> {
+): Promise<StatementCsv> {
   const asked = askedIn(query, now)
+  if (asked.period === null) return { kind: 'none', fault: asked.fault }
+  const { period } = asked
+  const list = await partners.call('List', {})
+  if (!list.data.some(({ partner_id: name }) => name === partner)) {
+    return { kind: 'none', fault: noPartnerText(partner, list) }
+  }
   const text = new TextEncoderStream()
   const writer = text.writable.getWriter()
   const write = async (): Promise<void> => {
-    if (asked.period === null) throw new CommandFault(asked.fault)
-    const { period } = asked
     const tenant = { partner_id: partner, environment: asked.environment }
     await withReachedLedgers(access, async (sources) => {
       await writer.write(STATEMENT_HEAD)
@@ -282,5 +291,5 @@ export function statementCsv(
     await writer.close()
   }
   write().catch((error: unknown) => writer.abort(error).catch(() => undefined))
-  return text.readable
+  return { kind: 'csv', stream: text.readable }
 }
