@@ -109,10 +109,24 @@ const digestOf = (entry: Entry): string =>
 const cursorOf = (positions: Positions): string =>
   Buffer.from(JSON.stringify(positions)).toString('base64url')
 
+/** @throws CommandFault when a merged list has no such cursor */
 function positionsIn(cursor: string): Positions {
+  const given = parsed(Buffer.from(cursor, 'base64url').toString())
+  if (isObject(given) && Object.values(given).every(isPosition)) return given as Positions
+  throw new CommandFault('The cursor is not one of this list.')
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Positions
+    return JSON.parse(text)
   } catch {
-    throw new CommandFault('The cursor is not one of this list.')
+    return undefined
   }
 }
+
+const isObject = (given: unknown): given is object =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+const isPosition = (given: unknown): boolean =>
+  given === null ||
+  (isObject(given) && Object.values(given).every((text) => typeof text === 'string'))
