@@ -235,6 +235,24 @@ t.test('a rejected payment that the bank executes is reported as executed', asyn
   t.equal(rail.about(instruction.id).at(-1)?.status, 'executed')
 })
 
+t.test('a movement of no amount changes nothing', async (t) => {
+  const { address, journal, lines, say } = await anAdapter(t, shortFolder(t), {})
+  const rail = await aLinkedListener(t, address)
+  const instruction = anInstruction()
+  const { id } = instruction
+  instruct(rail, instruction)
+  await until('it is stored', async () => (await stateOf(journal, instruction)) === 'pending')
+  const none = { transactionId: 't_1', amount: 0n, currency: instruction.currency }
+  await say(id, { kind: 'executed', ...none })
+  await say(id, { kind: 'returned', ...none })
+  t.equal(await stateOf(journal, instruction), 'pending')
+  await say(id, paid(instruction))
+  await say(id, { kind: 'returned', ...none })
+  t.equal(await stateOf(journal, instruction), 'executed')
+  const told = lines.filter((line) => line.includes('a movement of no amount'))
+  t.equal(told.length, 3)
+})
+
 t.test('a message of the bank before its answer, twice, and of an unknown id', async (t) => {
   const { address, say, lines } = await anAdapter(t, shortFolder(t), {
     submit: async (instruction) => {

@@ -12,6 +12,7 @@
  * - The bank's word is reported, also when it contradicts an earlier one: a `refused` payment that
  *   was executed is `executed`, for the processor to find the discrepancy. Only an execution that
  *   the bank takes back is not a refusal: it stays until the bank returns the money.
+ * - A movement of no amount is none: neither journal nor reports can have it.
  */
 import { HOUR, MINUTE, plus, SECOND, type Instant } from '../../base/clock.js'
 import type { EffectId } from '../../base/ids.js'
@@ -80,9 +81,9 @@ export function createBankRules(options: BankRulesOptions): Rules {
       case 'accepted':
         return entry
       case 'executed':
-        return learnExecution(entry, outcome, context)
+        return isMovement(entry, outcome) ? learnExecution(entry, outcome, context) : entry
       case 'returned':
-        return learnReturn(entry, outcome, context)
+        return isMovement(entry, outcome) ? learnReturn(entry, outcome, context) : entry
       case 'refused':
         if (entry.state === 'pending') return refuse(entry, outcome.refusal, context)
         if (entry.state !== 'refused') contradict(entry, 'refused')
@@ -94,6 +95,12 @@ export function createBankRules(options: BankRulesOptions): Rules {
           ? submitAgain(entry, outcome.askedAt, context)
           : entry
     }
+  }
+
+  function isMovement({ id, state }: Entry, { amount }: BankExecution): boolean {
+    if (amount === undefined || amount > 0n) return true
+    log.error({ instruction_id: id, state }, 'the bank reports a movement of no amount')
+    return false
   }
 
   /** A return of another amount than was executed is not reported: an operator decides. */
