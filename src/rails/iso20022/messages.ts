@@ -36,6 +36,7 @@ const ACCOUNT_ID = choice({ Othr: one(group({ Id: one(MAX_34) })) })
 const ACCOUNT = group({ Id: maybe(ACCOUNT_ID) })
 const PROXY = group({ Tp: maybe(choice({ Prtry: one(MAX_35) })), Id: one(MAX_2048) })
 const REASON = choice({ Cd: one(CODE), Prtry: one(MAX_35) })
+const STATUS_REASON = group({ Rsn: maybe(REASON), AddtlInf: any(MAX_105) })
 const PARTY = choice({ Agt: one(AGENT) })
 const ASSIGNMENT = group({
   ...{ Id: one(MAX_35), Assgnr: one(PARTY), Assgne: one(PARTY), CreDtTm: one(DATE_TIME) },
@@ -118,13 +119,19 @@ export const MESSAGES = {
     root: 'FIToFIPmtStsRpt',
     shape: group({
       GrpHdr: one(HEADER),
+      OrgnlGrpInfAndSts: any(
+        group({
+          ...{ OrgnlMsgId: one(MAX_35), OrgnlMsgNmId: one(MAX_35), GrpSts: maybe(CODE) },
+          StsRsnInf: any(STATUS_REASON),
+        }),
+      ),
       TxInfAndSts: any(
         group({
           StsId: maybe(MAX_35),
           OrgnlGrpInf: maybe(ORIGINAL_GROUP),
           ...ORIGINAL,
           TxSts: maybe(CODE),
-          StsRsnInf: any(group({ Rsn: maybe(REASON), AddtlInf: any(MAX_105) })),
+          StsRsnInf: any(STATUS_REASON),
           AccptncDtTm: maybe(DATE_TIME),
           FctvIntrBkSttlmDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
           ClrSysRef: maybe(MAX_35),
@@ -180,6 +187,12 @@ export const MESSAGES = {
       Sts: one(choice({ Conf: one(CODE) })),
       CxlDtls: any(
         group({
+          OrgnlGrpInfAndSts: maybe(
+            group({
+              ...{ OrgnlMsgId: one(MAX_35), OrgnlMsgNmId: one(MAX_35), GrpCxlSts: maybe(CODE) },
+              CxlStsRsnInf: any(group({ Rsn: maybe(REASON) })),
+            }),
+          ),
           TxInfAndSts: any(
             group({
               CxlStsId: maybe(MAX_35),

@@ -8,6 +8,8 @@
  *   refused by an answer that cannot be misread, or recognized.
  * - "Not known" that comes by itself has the moment of the status request that it names: it can
  *   have been on its way for long. The adapter sets the moment of an answer to its call.
+ * - The status of a whole message (`GrpSts`, `GrpCxlSts`) is that of its payment: a message of ours
+ *   has one.
  * - An amount that is not told counts as instructed until a statement tells it.
  */
 import type { EffectId } from '../../base/ids.js'
@@ -34,9 +36,11 @@ export interface Said {
   readonly code?: string
 }
 
-type Status = MessageBody<'pacs.002.001.11'>['TxInfAndSts'][number]
+type Report = MessageBody<'pacs.002.001.11'>
+type Status = Report['TxInfAndSts'][number]
 type Return = MessageBody<'pacs.004.001.10'>['TxInf'][number]
 type Resolution = MessageBody<'camt.029.001.10'>
+type ResolutionDetails = Resolution['CxlDtls'][number]
 type Reasons = readonly { readonly Rsn?: { readonly Cd?: string; readonly Prtry?: string } }[]
 
 interface Original {
@@ -50,12 +54,13 @@ const ACCEPTED: BankOutcome = { kind: 'accepted' }
 const EXECUTED = ['ACSC', 'ACCC']
 const REJECTED = 'RJCT'
 const STATUS_REQUEST = 'pacs.028'
+const CREDIT_TRANSFER = 'pacs.008'
 
 /** Status reports, returns and resolutions speak of payments; other messages do not. */
 export function saidIn(message: Message, answered: Answered): readonly Said[] {
   switch (message.name) {
     case 'pacs.002.001.11':
-      return message.body.TxInfAndSts.flatMap((status) => ofStatus(status, answered))
+      return statusesIn(message.body).flatMap((status) => ofStatus(status, answered))
     case 'pacs.004.001.10':
       return message.body.TxInf.flatMap(ofReturn)
     case 'camt.029.001.10':
@@ -63,6 +68,18 @@ export function saidIn(message: Message, answered: Answered): readonly Said[] {
     default:
       return []
   }
+}
+
+/** A status of a payment itself is more exact than the one of its message. */
+function statusesIn({ OrgnlGrpInfAndSts, TxInfAndSts }: Report): readonly Status[] {
+  const own = TxInfAndSts.filter(({ TxSts }) => TxSts !== undefined)
+  const ofMessages = OrgnlGrpInfAndSts.filter(
+    ({ GrpSts, OrgnlMsgNmId }) => GrpSts !== undefined && OrgnlMsgNmId.startsWith(CREDIT_TRANSFER),
+  ).map(({ OrgnlMsgId, GrpSts = '', StsRsnInf }) => ({
+    ...{ OrgnlInstrId: OrgnlMsgId, TxSts: GrpSts, StsRsnInf },
+  }))
+  if (own.length > 0) return own
+  return ofMessages.length > 0 ? ofMessages : TxInfAndSts
 }
 
 function ofStatus(status: Status, answered: Answered): readonly Said[] {
@@ -105,7 +122,7 @@ const RECALL_REFUSED = 'RJCR'
 
 /** The money of an agreed recall comes as a return. */
 function ofResolution({ CxlDtls }: Resolution): readonly Said[] {
-  return CxlDtls.flatMap(({ TxInfAndSts }) => TxInfAndSts).flatMap((answer): readonly Said[] => {
+  return CxlDtls.flatMap(answersIn).flatMap((answer): readonly Said[] => {
     const id = idIn(answer)
     if (id === undefined) return []
     const code = codeIn(answer.CxlStsRsnInf)
@@ -114,6 +131,17 @@ function ofResolution({ CxlDtls }: Resolution): readonly Said[] {
     const outcome: BankOutcome = isRefused ? { kind: 'recall_refused' } : ACCEPTED
     return [{ id, outcome, ...(code === undefined ? {} : { code }) }]
   })
+}
+
+function answersIn({
+  OrgnlGrpInfAndSts: group,
+  TxInfAndSts,
+}: ResolutionDetails): ResolutionDetails['TxInfAndSts'] {
+  const { GrpCxlSts, OrgnlMsgNmId = '' } = group ?? {}
+  const isOfGroup = TxInfAndSts.length === 0 && OrgnlMsgNmId.startsWith(CREDIT_TRANSFER)
+  if (group === undefined || GrpCxlSts === undefined || !isOfGroup) return TxInfAndSts
+  const { OrgnlMsgId: OrgnlInstrId, CxlStsRsnInf } = group
+  return [{ OrgnlInstrId, TxCxlSts: GrpCxlSts, CxlStsRsnInf }]
 }
 
 /** Undefined: not a payment of ours, or two references that contradict each other. */

@@ -54,7 +54,8 @@ export function statusReport(
     StsRsnInf: code === undefined ? [] : [{ Rsn: { Cd: code }, AddtlInf: [] }],
     ...(amount === undefined ? {} : { OrgnlTxRef: { IntrBkSttlmAmt: amount } }),
   }
-  const body = { GrpHdr: { MsgId: head.id, CreDtTm: head.at }, TxInfAndSts: [report] }
+  const header = { MsgId: head.id, CreDtTm: head.at }
+  const body = { GrpHdr: header, OrgnlGrpInfAndSts: [], TxInfAndSts: [report] }
   return { name: 'pacs.002.001.11', ...head.message, body }
 }
 

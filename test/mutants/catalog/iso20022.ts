@@ -16,6 +16,10 @@ export const ISO20022: readonly Mutant[] = [
     ],
     'A repeated message refuses the payment.': ['if (saysDuplicate(code)) return ACCEPTED', ''],
     'A recall of returned money counts as refused.': ['code !== ALREADY_RETURNED && ', ''],
+    'The rejection of a whole message is not that of its payment.': [
+      'ofMessages.length > 0 ? ofMessages',
+      'ofMessages.length > 1 ? ofMessages',
+    ],
     'A report is taken for a payment with another UETR.': [
       'OrgnlUETR === undefined || OrgnlUETR === uetrOf(id)',
       'id !== undefined',

@@ -146,6 +146,60 @@ t.test('statuses, amounts, returns and recalls', async (t) => {
   t.same(saidIn(SAMPLES['admi.002.001.01'], 'submit'), [])
 })
 
+t.test('the status of a whole message is that of its payment', async (t) => {
+  const told = statusReport('RJCT')
+  if (told.name !== 'pacs.002.001.11') throw new Error('another message')
+  const { GrpHdr, TxInfAndSts } = told.body
+  const ofGroup = (group: object, own: typeof TxInfAndSts = []): Message => {
+    const about = { OrgnlMsgId: PAYOUT, OrgnlMsgNmId: 'pacs.008.001.09', StsRsnInf: [] }
+    return {
+      ...told,
+      body: { GrpHdr, OrgnlGrpInfAndSts: [{ ...about, ...group }], TxInfAndSts: own },
+    }
+  }
+  const closed = { GrpSts: 'RJCT', StsRsnInf: [{ Rsn: { Cd: 'AC04' }, AddtlInf: [] }] }
+  const refused = { kind: 'refused', refusal: 'account_closed' }
+  const read = readMessage(writeMessage(ofGroup(closed)), MESSAGE_BOUNDS)
+  t.same(saidIn(read, 'submit'), [{ id: PAYOUT, outcome: refused, code: 'AC04' }])
+  t.same(outcome(ofGroup({ GrpSts: 'RJCT' })), { kind: 'refused', refusal: 'rejected' })
+  t.match(outcome(ofGroup({ GrpSts: 'ACSC' })), { kind: 'executed' })
+  t.same(outcome(ofGroup({ GrpSts: 'PART' })), { kind: 'accepted' })
+  const repeated = { ...closed, StsRsnInf: [{ Rsn: { Cd: 'DUPL' }, AddtlInf: [] }] }
+  t.same(outcome(ofGroup(repeated)), { kind: 'accepted' }, 'a repeated message')
+  const [own] = TxInfAndSts
+  const executed = [{ ...own!, TxSts: 'ACSC' }]
+  t.match(outcome(ofGroup(closed, executed)), { kind: 'executed' }, 'its own status counts')
+  const { TxSts, ...silent } = own!
+  t.equal(TxSts, 'RJCT')
+  t.same(outcome(ofGroup(closed, [silent])), refused, 'it has none of its own')
+  for (const group of [{}, { ...closed, OrgnlMsgNmId: 'pacs.028.001.04' }]) {
+    t.same(saidIn(ofGroup(group), 'nothing'), [], 'no status of a payment')
+  }
+})
+
+t.test('the refusal to cancel a whole message is that of its payment', async (t) => {
+  const told = resolution('RJCR', 'CUST')
+  if (told.name !== 'camt.029.001.10') throw new Error('another message')
+  const { TxInfAndSts } = told.body.CxlDtls[0]!
+  const ofGroup = (GrpCxlSts: string, code: string, own: typeof TxInfAndSts = []): Message => {
+    const OrgnlGrpInfAndSts = {
+      ...{ OrgnlMsgId: PAYOUT, OrgnlMsgNmId: 'pacs.008.001.09', GrpCxlSts },
+      CxlStsRsnInf: [{ Rsn: { Cd: code } }],
+    }
+    return {
+      ...told,
+      body: { ...told.body, CxlDtls: [{ OrgnlGrpInfAndSts, TxInfAndSts: own }] },
+    }
+  }
+  const read = readMessage(writeMessage(ofGroup('RJCR', 'LEGL')), MESSAGE_BOUNDS)
+  const refused = { id: PAYOUT, outcome: { kind: 'recall_refused' }, code: 'LEGL' }
+  t.same(saidIn(read, 'recall'), [refused])
+  t.same(outcome(ofGroup('RJCR', 'ARDT')), { kind: 'accepted' }, 'returned before')
+  t.same(outcome(ofGroup('PACR', 'NARR')), { kind: 'accepted' })
+  const agreed = TxInfAndSts.map((answer) => ({ ...answer, TxCxlSts: 'ACCR' }))
+  t.same(outcome(ofGroup('RJCR', 'LEGL', agreed)), { kind: 'accepted' }, 'its own answer counts')
+})
+
 t.test('a report with contradicting references is of no payment', async (t) => {
   const text = writeMessage(statusReport('RJCT', 'AC04')).toString()
   const other = PROXY_TRANSFER.id

@@ -59,7 +59,7 @@ export function statusReport(
   }
   return {
     ...{ name: 'pacs.002.001.11', ...back, id: 'S1' },
-    body: { GrpHdr: header('S1'), TxInfAndSts: [report] },
+    body: { GrpHdr: header('S1'), OrgnlGrpInfAndSts: [], TxInfAndSts: [report] },
   }
 }
 
