@@ -19,13 +19,10 @@ import type { Message, MessageBody } from './messages.js'
 import { saidIn, type Answered, type Said } from './outcome.js'
 import { creditTransfer, recallIdOf, recallRequest, statusRequest } from './payment_messages.js'
 import { ALREADY_RETURNED, NO_FUNDS } from './reason_codes.js'
-import type { Alarm, Record } from './record.js'
-import {
-  noticesOf,
-  noticesOfNotification,
-  saidInStatement,
-  type AlarmNotice,
-} from './statements.js'
+import { ALARMS, type Alarm, type Notice, type Record } from './record.js'
+import type { ReadEntries } from './statement_entries.js'
+import type { Pagination } from './statement_pages.js'
+import { readNotification, readStatement } from './statements.js'
 import {
   createSender,
   openReceiver,
@@ -156,9 +153,15 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
       ...us,
       address: us.listen,
       take: (body) => take(body, receive),
-      onUnsigned: () => void alarm('signature_invalid', 'message', '').catch(() => undefined),
+      onRefused: (fault) => void tellRefused(fault).catch(() => undefined),
     })
     log.info({ address: receiver.address }, 'listening for the switch')
+  }
+
+  function tellRefused(fault: 'unsigned' | 'too_large'): Promise<void> {
+    return fault === 'unsigned'
+      ? alarm('signature_invalid', 'message', '')
+      : alarm('message_malformed', 'message', 'the message is too large')
   }
 
   async function take(body: Buffer, receive: BankReceiver): Promise<Reply> {
@@ -174,9 +177,9 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
       case 'camt.029.001.10':
         return takeReport(message, receive)
       case 'camt.053.001.08':
-        return takeStatements(message.body, receive)
+        return takeEach(message.body.GrpHdr, message.body.Stmt, readStatement, receive)
       case 'camt.054.001.08':
-        return takeNotifications(message.body, receive)
+        return takeEach(message.body.GrpHdr, message.body.Ntfctn, readNotification, receive)
       case 'admi.002.001.01':
         await tellRejected(message.body)
         return TAKEN
@@ -200,23 +203,29 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
     return TAKEN
   }
 
-  async function takeStatements(
-    { Stmt }: MessageBody<'camt.053.001.08'>,
+  /** Statements or notifications. The pages of a message are those of its only one. */
+  async function takeEach<Stated>(
+    { MsgPgntn }: MessageBody<'camt.053.001.08'>['GrpHdr'],
+    all: readonly Stated[],
+    read: (
+      stated: Stated,
+      messagePage: Pagination | undefined,
+      record: Record,
+    ) => Promise<ReadEntries>,
     receive: BankReceiver,
   ): Promise<Reply> {
-    for (const statement of Stmt) await alarmAll(await noticesOf(statement, record))
-    return store(Stmt.flatMap(saidInStatement), receive)
+    const saids: Said[] = []
+    for (const stated of all) {
+      const found = await read(stated, all.length === 1 ? MsgPgntn : undefined, record)
+      for (const notice of found.notices) await tellNotice(notice)
+      saids.push(...found.saids)
+    }
+    return store(saids, receive)
   }
 
-  async function takeNotifications(
-    { Ntfctn }: MessageBody<'camt.054.001.08'>,
-    receive: BankReceiver,
-  ): Promise<Reply> {
-    for (const each of Ntfctn) await alarmAll(await noticesOfNotification(each, record))
-    return store(Ntfctn.flatMap(saidInStatement), receive)
-  }
-
-  async function alarmAll(notices: readonly AlarmNotice[]): Promise<void> {
-    for (const { kind, subject, code } of notices) await alarm(kind, subject, code)
+  async function tellNotice(notice: Notice): Promise<void> {
+    const kind = ALARMS.find((each) => each === notice.kind)
+    if (kind === undefined) await record.note(notice)
+    else await alarm(kind, notice.subject, notice.code)
   }
 }

@@ -71,9 +71,15 @@ export function readMessage(bytes: Uint8Array, bounds: XmlBounds): Message {
   } as Message
 }
 
+/** The id of a message definition of the standard, which is no value of a payment. */
+const DEFINITION = /^[a-z]{4}\.\d{3}\.\d{3}\.\d\d$/
+
 function nameIn(given: string): MessageName {
   const name = Object.keys(MESSAGES).find((known) => known === given)
-  if (name === undefined) throw new MessageFault('the message is none that we know')
+  if (name === undefined) {
+    const shown = DEFINITION.test(given) ? `: ${given}` : ''
+    throw new MessageFault(`the message is none that we know${shown}`)
+  }
   return name as MessageName
 }
 

@@ -25,6 +25,12 @@ const YES_OR_NO = oneOf('true', 'false', '1', '0')
 const SETTLEMENT = oneOf('INDA', 'INGA', 'COVE', 'CLRG')
 
 const HEADER = group({ MsgId: one(MAX_35), CreDtTm: one(DATE_TIME) })
+const PAGINATION = group({
+  ...{ PgNb: one(text(5, /^[0-9]{1,5}$/)), LastPgInd: one(YES_OR_NO) },
+})
+const STATED_HEADER = group({
+  ...{ MsgId: one(MAX_35), CreDtTm: one(DATE_TIME), MsgPgntn: maybe(PAGINATION) },
+})
 const SETTLED_HEADER = group({
   ...{ MsgId: one(MAX_35), CreDtTm: one(DATE_TIME), NbOfTxs: one(COUNT) },
   SttlmInf: one(group({ SttlmMtd: one(SETTLEMENT) })),
@@ -32,7 +38,7 @@ const SETTLED_HEADER = group({
 const AGENT = group({
   FinInstnId: one(group({ ClrSysMmbId: maybe(group({ MmbId: one(MAX_35) })) })),
 })
-const ACCOUNT_ID = choice({ Othr: one(group({ Id: one(MAX_34) })) })
+const ACCOUNT_ID = choice({ IBAN: one(MAX_34), Othr: one(group({ Id: one(MAX_34) })) })
 const ACCOUNT = group({ Id: maybe(ACCOUNT_ID) })
 const PROXY = group({ Tp: maybe(choice({ Prtry: one(MAX_35) })), Id: one(MAX_2048) })
 const REASON = choice({ Cd: one(CODE), Prtry: one(MAX_35) })
@@ -48,10 +54,20 @@ const ORIGINAL = {
 }
 /** A statement and a notification of single entries have these. */
 const STATED = {
-  ...{ Id: one(MAX_35), ElctrncSeqNb: maybe(NUMBER), CreDtTm: maybe(DATE_TIME) },
+  ...{ ElctrncSeqNb: maybe(NUMBER), CreDtTm: maybe(DATE_TIME) },
   FrToDt: maybe(group({ FrDtTm: one(DATE_TIME), ToDtTm: one(DATE_TIME) })),
   Acct: one(group({ Id: one(ACCOUNT_ID), Ccy: maybe(CURRENCY) })),
 }
+const BANK_TRANSACTION_CODE = group({
+  Domn: maybe(group({ Fmly: maybe(group({ SubFmlyCd: maybe(MAX_35) })) })),
+  Prtry: maybe(group({ Cd: one(MAX_35) })),
+})
+const CHARGES = group({
+  Rcrd: any(
+    group({ Amt: one(amount), CdtDbtInd: maybe(DIRECTION), ChrgInclInd: maybe(YES_OR_NO) }),
+  ),
+})
+const AMOUNT_DETAILS = group({ TxAmt: maybe(group({ Amt: one(amount) })) })
 const ENTRY_REFERENCES = group({
   ...{ InstrId: maybe(MAX_35), EndToEndId: maybe(MAX_35), UETR: maybe(UETR), TxId: maybe(MAX_35) },
 })
@@ -61,12 +77,14 @@ const ENTRY = group({
   Sts: one(choice({ Cd: one(CODE) })),
   BookgDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
   ValDt: maybe(choice({ Dt: one(DATE), DtTm: one(DATE_TIME) })),
-  BkTxCd: one(group({ Prtry: maybe(group({ Cd: one(MAX_35) })) })),
+  ...{ BkTxCd: one(BANK_TRANSACTION_CODE), Chrgs: maybe(CHARGES) },
   NtryDtls: any(
     group({
       TxDtls: any(
         group({
-          ...{ Refs: maybe(ENTRY_REFERENCES), Amt: maybe(amount) },
+          ...{ Refs: maybe(ENTRY_REFERENCES), Amt: maybe(amount), CdtDbtInd: maybe(DIRECTION) },
+          ...{ AmtDtls: maybe(AMOUNT_DETAILS), BkTxCd: maybe(BANK_TRANSACTION_CODE) },
+          Chrgs: maybe(CHARGES),
           RtrInf: maybe(group({ Rsn: maybe(REASON) })),
         }),
       ),
@@ -208,10 +226,10 @@ export const MESSAGES = {
   'camt.053.001.08': {
     root: 'BkToCstmrStmt',
     shape: group({
-      GrpHdr: one(HEADER),
+      GrpHdr: one(STATED_HEADER),
       Stmt: some(
         group({
-          ...STATED,
+          ...{ Id: one(MAX_35), StmtPgntn: maybe(PAGINATION), ...STATED },
           Bal: some(
             group({
               Tp: one(group({ CdOrPrtry: one(choice({ Cd: one(CODE) })) })),
@@ -226,7 +244,14 @@ export const MESSAGES = {
   },
   'camt.054.001.08': {
     root: 'BkToCstmrDbtCdtNtfctn',
-    shape: group({ GrpHdr: one(HEADER), Ntfctn: some(group({ ...STATED, Ntry: any(ENTRY) })) }),
+    shape: group({
+      GrpHdr: one(STATED_HEADER),
+      Ntfctn: some(
+        group({
+          ...{ Id: one(MAX_35), NtfctnPgntn: maybe(PAGINATION), ...STATED, Ntry: any(ENTRY) },
+        }),
+      ),
+    }),
   },
   'admi.002.001.01': {
     root: 'admi.002.001.01',

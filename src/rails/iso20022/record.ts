@@ -1,5 +1,6 @@
 /**
- * What the adapter remembers beside its journal: first sendings, statement numbers, notices.
+ * What the adapter remembers beside its journal: first sendings, the numbers and pages of
+ * statements, notices.
  *
  * - A moment is on disk before the message that has it is sent.
  * - No account and no name: a statement's account is a digest.
@@ -14,10 +15,11 @@ import { openDatabase } from '../../store/sqlite/database.js'
 export const ALARMS = [
   ...(['no_funds', 'message_rejected', 'message_malformed', 'signature_invalid'] as const),
   ...(['statement_missing', 'statement_unbalanced', 'notification_missing'] as const),
-  ...(['entry_corrected', 'payment_unnamed'] as const),
+  ...(['entry_corrected', 'entry_unclear', 'payment_unnamed'] as const),
 ] as const
 export type Alarm = (typeof ALARMS)[number]
-export type NoticeKind = Alarm | 'refusal'
+/** The others need no look; they are kept for questions about a payment. */
+export type NoticeKind = Alarm | 'charge' | 'refusal'
 
 export interface Notice {
   readonly kind: NoticeKind
@@ -36,7 +38,34 @@ export interface Record {
    * @returns the numbers between it and the last one before
    */
   statement(series: string, number: number): Promise<{ readonly missing: readonly number[] }>
+  /** Stores a page. @returns the pages of its statement that have come, in order */
+  page(series: string, statement: string, page: StatementPage): Promise<readonly StatementPage[]>
+  /**
+   * The other statements of the series whose last page has not come. Each is told once.
+   * @param statement the one that comes now
+   */
+  unfinished(series: string, statement: string): Promise<readonly UnfinishedStatement[]>
   close(): Promise<void>
+}
+
+/** In minor units; a debit is negative. Null means that there is no such balance. */
+export interface StatementFigures {
+  readonly opening: bigint | null
+  /** The sum of the booked entries. */
+  readonly moved: bigint
+  readonly closing: bigint | null
+}
+
+export interface StatementPage extends StatementFigures {
+  /** From 1. */
+  readonly page: number
+  readonly isLast: boolean
+}
+
+interface UnfinishedStatement {
+  readonly statement: string
+  /** Those that have come. */
+  readonly pages: readonly number[]
 }
 
 const SCHEMA = 'src/rails/iso20022/schema'
@@ -48,6 +77,17 @@ const STATEMENT = `INSERT INTO statements (account, number, at) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET at = excluded.at`
 const LAST = `SELECT max(number) AS number FROM statements
   WHERE account = ? AND number < ? AND at > ?`
+const PAGE = `INSERT INTO statement_pages
+    (account, statement, page, is_last, opening, moved, closing, at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET is_last = excluded.is_last, opening = excluded.opening,
+    moved = excluded.moved, closing = excluded.closing, told = 0, at = excluded.at`
+const PAGES = `SELECT page, is_last, opening, moved, closing FROM statement_pages
+  WHERE account = ? AND statement = ? AND at > ? ORDER BY page`
+const UNFINISHED = `SELECT statement, json_group_array(page) AS pages FROM statement_pages
+  WHERE account = ? AND statement <> ? AND at > ?
+  GROUP BY statement HAVING max(is_last) = 0 AND max(told) = 0`
+const TOLD = 'UPDATE statement_pages SET told = 1 WHERE account = ? AND statement = ?'
 /** Many banks begin to count again each year: a number of then is another statement. */
 const COUNTED_FOR_MS = 180 * DAY
 
@@ -78,6 +118,37 @@ export async function openRecord(file: string, clock: Clock): Promise<Record> {
       const count = Math.min(number - from - 1, MISSING_MAX)
       return { missing: Array.from({ length: count }, (_, n) => from + 1 + n) }
     },
+    page: async (series, statement, { page, isLast, opening, moved, closing }) => {
+      const digest = hash('sha256', series)
+      const figures = [opening, moved, closing].map((figure) => figure?.toString() ?? null)
+      const row = [digest, statement, page, isLast ? 1 : 0, ...figures, clock.now()]
+      await database.run(PAGE, row)
+      const since = plus(clock.now(), -COUNTED_FOR_MS)
+      return (await database.all<PageRow>(PAGES, [digest, statement, since])).map(pageIn)
+    },
+    unfinished: async (series, statement) => {
+      const digest = hash('sha256', series)
+      const since = plus(clock.now(), -COUNTED_FOR_MS)
+      const found = await database.all<{ statement: string; pages: string }>(UNFINISHED, [
+        ...[digest, statement, since],
+      ])
+      for (const each of found) await database.run(TOLD, [digest, each.statement])
+      return found.map((each) => ({ ...each, pages: JSON.parse(each.pages) as number[] }))
+    },
     close: () => database.close(),
   }
+}
+
+interface PageRow {
+  readonly page: number
+  readonly is_last: number
+  readonly opening: string | null
+  readonly moved: string
+  readonly closing: string | null
+}
+
+function pageIn({ page, is_last, opening, moved, closing }: PageRow): StatementPage {
+  const figureIn = (text: string | null) => (text === null ? null : BigInt(text))
+  const figures = { opening: figureIn(opening), moved: BigInt(moved), closing: figureIn(closing) }
+  return { page, isLast: is_last === 1, ...figures }
 }

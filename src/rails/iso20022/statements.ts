@@ -2,124 +2,123 @@
  * Statements of our account at the switch, and its notifications of single entries: what they say
  * of our payments, and whether one is missing or does not add up.
  *
- * - Statements and notifications are numbered apart. A notification has no balances.
- * - Only booked entries about one payment count.
- * - An entry that debits us is an execution, one that credits us a return. Its amount is that of
- *   the payment, where the entry has it apart from charges.
- * - An entry that corrects another one says nothing: the bank can have booked a payment twice, and
- *   the credit is then no return. An operator is told. With a return's reason it is a return.
+ * Does not own: what an entry says (statement_entries), pages (statement_pages).
+ *
+ * - Statements and notifications are numbered apart, each account by itself. A notification has no
+ *   balances.
  */
-import type { EffectId } from '../../base/ids.js'
-import type { BankOutcome } from '../adapter/bank.js'
-import { isEffectId } from '../wire_validators.js'
 import type { MessageBody } from './messages.js'
-import type { Said } from './outcome.js'
-import { uetrOf } from './payment_messages.js'
-import type { Alarm, Notice, Record } from './record.js'
-import type { Amount } from './shape.js'
+import type { Alarm, Notice, Record, StatementFigures } from './record.js'
+import { BOOKED, readEntries, signed, type ReadEntries } from './statement_entries.js'
+import { pageArrived, type Pagination } from './statement_pages.js'
 
 type Statement = MessageBody<'camt.053.001.08'>['Stmt'][number]
 type Notification = MessageBody<'camt.054.001.08'>['Ntfctn'][number]
-type Entry = Notification['Ntry'][number]
 
-export type AlarmNotice = Notice & { readonly kind: Alarm }
+/** The opening balance of the statement, or the closing balance of the one before. */
+const OPENING = ['OPBD', 'PRCD']
+const CLOSING = ['CLBD']
 
-const BOOKED = 'BOOK'
-const DEBIT = 'DBIT'
-const OPENING = 'OPBD'
-const CLOSING = 'CLBD'
-
-export const saidInStatement = ({ Ntry }: Pick<Notification, 'Ntry'>): readonly Said[] =>
-  Ntry.flatMap(saidInEntry)
-
-function saidInEntry(entry: Entry): readonly Said[] {
-  const id = paymentIn(entry)
-  if (id === undefined || isCorrection(entry)) return []
-  const { Amt, CdtDbtInd } = entry
-  const { minor, currency } = detailsIn(entry)[0]?.Amt ?? Amt
-  const execution = { transactionId: uetrOf(id), amount: minor, currency }
-  const outcome: BankOutcome = { kind: CdtDbtInd === DEBIT ? 'executed' : 'returned', ...execution }
-  return [{ id, outcome }]
-}
-
-const detailsIn = ({ NtryDtls }: Entry) => NtryDtls.flatMap(({ TxDtls }) => TxDtls)
-
-/** The one payment of ours that a booked entry names: banks add references of their own. */
-function paymentIn(entry: Entry): EffectId | undefined {
-  const [details, ...others] = detailsIn(entry)
-  if (entry.Sts.Cd !== BOOKED || others.length > 0) return undefined
-  const { InstrId, EndToEndId, TxId, UETR } = details?.Refs ?? {}
-  const named = [InstrId, EndToEndId, TxId].filter((id) => id !== undefined).filter(isEffectId)
-  const id = named[0]
-  if (id === undefined || named.some((other) => other !== id)) return undefined
-  return UETR === undefined || UETR === uetrOf(id) ? id : undefined
-}
-
-const isCorrection = (entry: Entry): boolean =>
-  (entry.RvslInd === 'true' || entry.RvslInd === '1') && detailsIn(entry)[0]?.RtrInf === undefined
-
-const correctionsIn = ({ Ntry }: Pick<Notification, 'Ntry'>): readonly AlarmNotice[] =>
-  Ntry.filter(isCorrection).flatMap((entry) => {
-    const id = paymentIn(entry)
-    return id === undefined ? [] : [notice('entry_corrected', id, entry.CdtDbtInd)]
-  })
-
-/** Stores the statement's number. @returns what an operator must know */
-export async function noticesOf(
+/**
+ * Stores the statement's number and page.
+ *
+ * @param messagePage when the page is that of the message
+ */
+export async function readStatement(
   statement: Statement,
+  messagePage: Pagination | undefined,
   record: Record,
-): Promise<readonly AlarmNotice[]> {
-  const { Acct, ElctrncSeqNb } = statement
-  const currency = Acct.Ccy ?? statement.Bal[0]?.Amt.currency ?? ''
-  const missing = await missingBefore(statement, record, `${Acct.Id.Othr?.Id ?? ''} ${currency}`)
-  const gaps = missing.map((code) => notice('statement_missing', currency, code))
-  const notices = [...correctionsIn(statement), ...gaps]
-  return isBalanced(statement)
-    ? notices
-    : [notice('statement_unbalanced', currency, ElctrncSeqNb ?? ''), ...notices]
+): Promise<ReadEntries> {
+  const { Acct, Bal, ElctrncSeqNb, Ntry, StmtPgntn } = statement
+  const currency = Acct.Ccy ?? Bal[0]?.Amt.currency ?? ''
+  const balances = [balanceOf(statement, OPENING), balanceOf(statement, CLOSING)]
+  const { missing, whole } = await arrivalOf(statement, record, {
+    ...{ series: `${accountOf(Acct)} ${currency}`, pagination: StmtPgntn ?? messagePage },
+    figures: figuresOf(statement),
+  })
+  const isRight =
+    hasOneCurrency([...balances, ...bookedIn(statement)]) && (whole === undefined || addsUp(whole))
+  const told = tellerOf(currency)
+  const { saids, notices } = readEntries(Ntry)
+  return {
+    saids,
+    notices: [
+      ...(isRight ? [] : [told('statement_unbalanced', ElctrncSeqNb ?? '')]),
+      ...notices,
+      ...missing.map((code) => told('statement_missing', code)),
+    ],
+  }
 }
 
 /** Likewise, of a notification. */
-export async function noticesOfNotification(
+export async function readNotification(
   notification: Notification,
+  messagePage: Pagination | undefined,
   record: Record,
-): Promise<readonly AlarmNotice[]> {
-  const { Acct, Ntry } = notification
+): Promise<ReadEntries> {
+  const { Acct, Ntry, NtfctnPgntn } = notification
   const currency = Acct.Ccy ?? Ntry[0]?.Amt.currency ?? ''
-  const series = `notifications ${Acct.Id.Othr?.Id ?? ''} ${currency}`
-  const missing = await missingBefore(notification, record, series)
-  const gaps = missing.map((code) => notice('notification_missing', currency, code))
-  return [...correctionsIn(notification), ...gaps]
+  const { missing } = await arrivalOf(notification, record, {
+    series: `notifications ${accountOf(Acct)} ${currency}`,
+    pagination: NtfctnPgntn ?? messagePage,
+    figures: NO_FIGURES,
+  })
+  const { saids, notices } = readEntries(Ntry)
+  const told = tellerOf(currency)
+  const gaps = missing.map((code) => told('notification_missing', code))
+  return { saids, notices: [...notices, ...gaps] }
 }
 
-const notice = (kind: Alarm, subject: string, code: string): AlarmNotice => ({
-  ...{ kind, subject, code },
-})
+const tellerOf =
+  (subject: string) =>
+  (kind: Alarm, code: string): Notice => ({ kind, subject, code })
 
-/** The numbers of a series between the last one that came and this one, which is stored. */
-async function missingBefore(
-  { ElctrncSeqNb }: Pick<Notification, 'ElctrncSeqNb'>,
+const accountOf = ({ Id: { IBAN, Othr } }: Notification['Acct']): string => IBAN ?? Othr?.Id ?? ''
+
+interface Arrived {
+  readonly series: string
+  readonly pagination: Pagination | undefined
+  readonly figures: StatementFigures
+}
+
+/** The numbers and pages between those that came and this one, which is stored. */
+async function arrivalOf(
+  { ElctrncSeqNb, Id }: Pick<Notification, 'ElctrncSeqNb' | 'Id'>,
   record: Record,
-  series: string,
-): Promise<readonly string[]> {
-  if (ElctrncSeqNb === undefined) return []
-  const { missing } = await record.statement(series, Number(ElctrncSeqNb))
-  return missing.map(String)
+  { series, pagination, figures }: Arrived,
+) {
+  const numbers =
+    ElctrncSeqNb === undefined
+      ? []
+      : (await record.statement(series, Number(ElctrncSeqNb))).missing.map(String)
+  const arrived = await pageArrived(record, series, ElctrncSeqNb ?? Id, pagination, figures)
+  return { ...arrived, missing: [...numbers, ...arrived.missing] }
 }
+
+const NO_FIGURES: StatementFigures = { opening: null, moved: 0n, closing: null }
+
+type Movement = Pick<Statement['Bal'][number], 'Amt' | 'CdtDbtInd'>
+
+const balanceOf = ({ Bal }: Statement, codes: readonly string[]): Movement | undefined =>
+  codes.flatMap((code) => Bal.find(({ Tp }) => Tp.CdOrPrtry.Cd === code) ?? [])[0]
+
+const bookedIn = ({ Ntry }: Statement): Statement['Ntry'] =>
+  Ntry.filter(({ Sts }) => Sts.Cd === BOOKED)
+
+const sumOf = ({ Amt, CdtDbtInd }: Movement): bigint => signed(Amt, CdtDbtInd)
+
+function figuresOf(statement: Statement): StatementFigures {
+  const [opening, closing] = [balanceOf(statement, OPENING), balanceOf(statement, CLOSING)]
+  return {
+    opening: opening === undefined ? null : sumOf(opening),
+    moved: bookedIn(statement).reduce((sum, entry) => sum + sumOf(entry), 0n),
+    closing: closing === undefined ? null : sumOf(closing),
+  }
+}
+
+const hasOneCurrency = (all: readonly (Movement | undefined)[]): boolean =>
+  new Set(all.flatMap((each) => each?.Amt.currency ?? [])).size <= 1
 
 /** Whether the opening balance and the entries are the closing balance; true if it has not both. */
-function isBalanced({ Bal, Ntry }: Statement): boolean {
-  const balanceOf = (code: string): bigint | undefined => {
-    const found = Bal.find(({ Tp }) => Tp.CdOrPrtry.Cd === code)
-    return found && signed(found.Amt, found.CdtDbtInd)
-  }
-  const [opening, closing] = [balanceOf(OPENING), balanceOf(CLOSING)]
-  if (opening === undefined || closing === undefined) return true
-  const booked = Ntry.filter(({ Sts }) => Sts.Cd === BOOKED)
-  return (
-    booked.reduce((sum, { Amt, CdtDbtInd }) => sum + signed(Amt, CdtDbtInd), opening) === closing
-  )
-}
-
-const signed = ({ minor }: Amount, direction: string): bigint =>
-  direction === DEBIT ? -minor : minor
+const addsUp = ({ opening, moved, closing }: StatementFigures): boolean =>
+  opening === null || closing === null || opening + moved === closing

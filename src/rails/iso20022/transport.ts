@@ -129,8 +129,8 @@ export interface ReceiverOptions extends TransportOptions {
   readonly address: string
   /** Gets a body with a valid signature. `cut` ends the connection without an answer. */
   readonly take: (body: Buffer) => Promise<Reply | 'cut'>
-  /** A body without a valid signature. */
-  readonly onUnsigned: () => void
+  /** A body without a valid signature, or one that is not read. */
+  readonly onRefused: (fault: 'unsigned' | 'too_large') => void
 }
 
 export interface Receiver {
@@ -187,6 +187,7 @@ async function answer(
     response.writeHead(status, headers).end(body)
   } catch (error) {
     // The rest of a body that is too large is not read.
+    if (error instanceof TooLarge) options.onRefused('too_large')
     if (!response.headersSent) response.writeHead(error instanceof TooLarge ? 413 : 500)
     response.end(() => incoming.socket.destroy())
   }
@@ -199,6 +200,6 @@ async function replyTo(
   if (incoming.method !== 'POST') return { status: 405 }
   const body = await bodyOf(incoming, STATEMENT_BOUNDS.bytes)
   if (await options.verifier.verify(body, signatureIn(incoming))) return options.take(body)
-  options.onUnsigned()
+  options.onRefused('unsigned')
   return { status: 401 }
 }

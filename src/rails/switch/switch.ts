@@ -72,7 +72,7 @@ export async function startSwitch(options: SwitchOptions): Promise<RunningSwitch
   const receiver = await openReceiver({
     ...{ ...us, address: us.listen },
     take: (body) => Promise.resolve(take(body)),
-    onUnsigned: () => log.warn({}, 'a message has no valid signature'),
+    onRefused: (fault) => log.warn({ fault }, 'a message is refused'),
   })
   for (const { key } of journal.waiting.values()) deliver(key)
   for (const payment of journal.payments.values())

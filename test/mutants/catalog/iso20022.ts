@@ -31,10 +31,38 @@ export const ISO20022: readonly Mutant[] = [
       '',
     ],
   }),
-  ...faultsIn('src/rails/iso20022/statements.ts', MESSAGES, {
+  ...faultsIn('src/rails/iso20022/statement_entries.ts', 'rails/iso20022/statement_entries', {
     'The correction of a payment that was booked twice counts as its return.': [
-      ' || isCorrection(entry)',
-      '',
+      'isTrue(RvslInd) && RtrInf === undefined',
+      'isTrue(RvslInd) && RtrInf !== undefined',
+    ],
+    'A charge with the reference of a payment counts as its execution.': [
+      'if (charge !== undefined) return',
+      'if (charge === id) return',
+    ],
+    'A small entry executes the whole payment that its details repeat.': [
+      "return stated.minor > own.minor ? 'amount' : stated",
+      'return stated',
+    ],
+    'A payment of a batch entry whose parts are not its amount is executed.': [
+      '(isWhole ? statedIn(part) : undefined)',
+      '(isWhole === undefined ? undefined : statedIn(part))',
+    ],
+    'Of two different bookings of a payment the first one counts.': [
+      'if (others.every(({ amount }) => isEqual(amount, first.amount))) saids',
+      'saids',
+    ],
+  }),
+  ...faultsIn('src/rails/iso20022/statements.ts', 'rails/iso20022/statements', {
+    'All accounts with an IBAN share one series of numbers.': [
+      "IBAN ?? Othr?.Id ?? ''",
+      "Othr?.Id ?? (IBAN && '')",
+    ],
+  }),
+  ...faultsIn('src/rails/iso20022/statement_pages.ts', 'rails/iso20022/statements', {
+    'A missing page between others is not noticed.': [
+      'if (missing.length > 0) return',
+      'if (missing.length > pages.length) return',
     ],
   }),
   ...faultsIn('src/rails/iso20022/shape_writer.ts', MESSAGES, {
@@ -61,8 +89,8 @@ export const ISO20022: readonly Mutant[] = [
   }),
   ...faultsIn('src/rails/iso20022/bank.ts', MISBEHAVIOR, {
     'A notification of single entries is taken, and nothing of it is stored.': [
-      'store(Ntfctn.flatMap(saidInStatement), receive)',
-      'store([], receive)',
+      'saids.push(...found.saids)',
+      'saids.push(...found.saids.slice(found.saids.length))',
     ],
     'A message of another member is taken.': [
       'message.from === us.switch && message.to === us.agent',
@@ -96,6 +124,9 @@ export const ISO20022: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('src/rails/iso20022/record.ts', 'rails/iso20022/record', {
-    'The statements of a year hide those that are missing in the next one.': [' AND at > ?', ''],
+    'The statements of a year hide those that are missing in the next one.': [
+      'number < ? AND at > ?',
+      'number < ?',
+    ],
   }),
 ]

@@ -226,5 +226,6 @@ t.test('only signed messages of the switch are taken', async (t) => {
   const large = Buffer.alloc(10_000_000, '<a>')
   t.ok([0, 413].includes(await post(t, { body: large, signature })), 'ten megabytes')
   await hasNotice('message', 'message_malformed pacs.008.001.09')
+  await hasNotice('message', 'message_malformed the message is too large')
   await rail.waitFor(pay('paid'), 'executed')
 })

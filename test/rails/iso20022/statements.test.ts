@@ -1,0 +1,121 @@
+/** Numbers, pages and balances of statements: what is missing or does not add up is told. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { DAY } from '../../../src/base/clock.js'
+import { MESSAGE_BOUNDS, readMessage, writeMessage } from '../../../src/rails/iso20022/codec.js'
+import type { Message } from '../../../src/rails/iso20022/messages.js'
+import { openRecord } from '../../../src/rails/iso20022/record.js'
+import { readNotification, readStatement } from '../../../src/rails/iso20022/statements.js'
+import { SAMPLES } from './samples.js'
+import { tempFolder } from '../../support/temp_folder.js'
+import { simulatedClock } from '../../support/world.js'
+
+type Change = readonly [from: string | RegExp, to: string]
+type StatedName = 'camt.053.001.08' | 'camt.054.001.08'
+
+/** Takes messages of one switch, one after the other. @returns the notices of each */
+async function aReader(t: Test) {
+  const clock = simulatedClock()
+  const record = await openRecord(join(tempFolder(t), 'record.db'), clock)
+  t.teardown(() => record.close())
+  const read = async (name: StatedName, changes: readonly Change[]): Promise<readonly string[]> => {
+    const text = changes.reduce((before, [from, to]) => {
+      const changed = before.replace(from, to)
+      t.not(changed, before, String(from))
+      return changed
+    }, writeMessage(SAMPLES[name]).toString())
+    const message = readMessage(Buffer.from(text), MESSAGE_BOUNDS) as Extract<
+      Message,
+      { name: StatedName }
+    >
+    const { MsgPgntn } = message.body.GrpHdr
+    const found =
+      message.name === 'camt.053.001.08'
+        ? await readStatement(message.body.Stmt[0]!, MsgPgntn, record)
+        : await readNotification(message.body.Ntfctn[0]!, MsgPgntn, record)
+    return found.notices.map(({ kind, subject, code }) => `${kind} ${subject} ${code}`)
+  }
+  return {
+    clock,
+    stated: (...changes: readonly Change[]) => read('camt.053.001.08', changes),
+    notified: (...changes: readonly Change[]) => read('camt.054.001.08', changes),
+  }
+}
+
+const numbered = (number: number): Change => [/<ElctrncSeqNb>\d+/, `<ElctrncSeqNb>${number}`]
+const ofIban = (iban: string): Change => [/<Othr><Id>\d+<\/Id><\/Othr>/, `<IBAN>${iban}</IBAN>`]
+
+t.test('accounts with an IBAN are numbered each by itself', async (t) => {
+  const { stated, notified } = await aReader(t)
+  const [one, other] = [ofIban('DE02120300000000202051'), ofIban('NL91ABNA0417164300')]
+  for (const [read, kind] of [
+    [stated, 'statement_missing'],
+    [notified, 'notification_missing'],
+  ] as const) {
+    t.same(await read(one, numbered(7)), [])
+    t.same(await read(other, numbered(20)), [])
+    t.same(await read(one, numbered(9)), [`${kind} VND 8`])
+    t.same(await read(numbered(30)), [], 'an account with another id')
+  }
+})
+
+const closing = (amount: number): Change => [
+  /(?<head>CLBD.*?<Amt Ccy="VND">)1250000/,
+  `$<head>${amount}`,
+]
+
+t.test('a statement that does not add up is told', async (t) => {
+  const { stated } = await aReader(t)
+  const unbalanced = ['statement_unbalanced VND 1']
+  const former: Change = ['OPBD', 'PRCD']
+  t.same(await stated(former), [])
+  t.same(await stated(closing(1_250_001)), unbalanced)
+  t.same(await stated(former, closing(1_250_001)), unbalanced, 'from the balance before')
+  t.same(await stated(former, ['CLBD', 'ITBD']), [], 'without a closing balance')
+  const amount = '<Amt Ccy="THB">12500.00'
+  const inBaht: Change = [/(?<head><Ntry>.*?)<Amt Ccy="VND">1250000/, `$<head>${amount}`]
+  t.same(await stated(inBaht), unbalanced, 'as many minor units of another currency')
+})
+
+const pageOf = (element: string, page: number, isLast: boolean): string =>
+  `<${element}><PgNb>${page}</PgNb><LastPgInd>${isLast}</LastPgInd></${element}>`
+/** A page of a statement. Its entries move 1250000. */
+const page = (number: number, isLast = false): Change => [
+  '<Id>T1</Id><Elctrnc',
+  `<Id>T1</Id>${pageOf('StmtPgntn', number, isLast)}<Elctrnc`,
+]
+const THREE_PAGES = closing(3_750_000)
+
+t.test('pages of a statement are one statement', async (t) => {
+  const { stated } = await aReader(t)
+  const ofStatement = [numbered(8), THREE_PAGES] as const
+  for (const at of [1, 2, 2]) t.same(await stated(page(at), ...ofStatement), [], `page ${at}`)
+  t.same(await stated(page(3, true), ...ofStatement), [])
+  t.same(await stated(numbered(9)), [])
+  const wrong = [numbered(10), closing(3_750_001)] as const
+  t.same(await stated(page(1), ...wrong), [])
+  t.same(await stated(page(2), ...wrong), [])
+  t.same(await stated(page(3, true), ...wrong), ['statement_unbalanced VND 10'])
+  t.same(await stated(page(1, true), numbered(11)), [], 'the only page')
+})
+
+t.test('a page that is missing is told, with the last one or the next statement', async (t) => {
+  const { clock, stated, notified } = await aReader(t)
+  const ofStatement = [numbered(8), THREE_PAGES] as const
+  t.same(await stated(page(1), ...ofStatement), [])
+  t.same(await stated(page(3, true), ...ofStatement), ['statement_missing VND 8 page 2'])
+  t.same(await stated(page(2), ...ofStatement), [], 'it comes, and all adds up')
+  for (const at of [1, 2]) t.same(await stated(page(at), numbered(9), THREE_PAGES), [])
+  t.same(await stated(numbered(10)), ['statement_missing VND 9 page 3'])
+  t.same(await stated(numbered(11)), [], 'once')
+  clock.pass(200 * DAY)
+  t.same(await stated(page(2, true), numbered(8)), ['statement_missing VND 8 page 1'], 'of a year')
+
+  const ofMessage = (at: number, isLast: boolean): Change => [
+    '</CreDtTm></GrpHdr>',
+    `</CreDtTm>${pageOf('MsgPgntn', at, isLast)}</GrpHdr>`,
+  ]
+  t.same(await stated(ofMessage(2, true), numbered(9)), ['statement_missing VND 9 page 1'])
+  const ofNotification: Change = ['<Id>N1</Id>', `<Id>N1</Id>${pageOf('NtfctnPgntn', 2, true)}`]
+  t.same(await notified(ofNotification), ['notification_missing VND 1 page 1'])
+})
