@@ -3,12 +3,13 @@
  *
  * - An invalid value stops the start with its name, the value and the allowed ones; all faults are
  *   reported at once.
- * - Unknown names and lines that set nothing are rejected in `.env`, as certain mistakes,
- *   and ignored in the process environment, which is shared with other programs.
+ * - Unknown names and lines that set nothing are rejected in `.env`, as certain mistakes. The
+ *   process environment is shared with other programs: only a name close to a setting is named.
  * - The result is frozen; only `supervisor/environment.ts` also reads `process.env`.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { misspelledSettings, settingLike, type MisspelledSetting } from './misspelled_settings.js'
 import { isLocalAddress, isLoopback } from './network.js'
 import type { Setting } from './setting_kinds.js'
 import { RENAMED, SETTINGS, type SettingName, type Settings } from './settings.js'
@@ -23,17 +24,27 @@ export class SettingsError extends Error {
 /** The supervisor passes the values of `.env` on, so its children read no file. */
 export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? '.env'
 
+const warned = new Set<string>()
+
+/** A program reads its settings several times, and says each line once. */
+function warnOnce(line: string): void {
+  if (!warned.has(line)) process.stderr.write(`${line}\n`)
+  warned.add(line)
+}
+
 /** Reads and checks all settings. @throws SettingsError with every fault */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   file = dotEnvFile(),
-  warn: (line: string) => void = (line) => process.emitWarning(line),
+  warn: (line: string) => void = warnOnce,
 ): Settings {
   const { values: fromFile, faults } = readDotEnv(file)
   for (const name of Object.keys(fromFile)) {
     if (!Object.hasOwn(SETTINGS, name) && !Object.hasOwn(RENAMED, name))
-      faults.push(`${name} in ${file} is not a setting`)
+      faults.push(`${name} in ${file} is not a setting${question(settingLike(name))}`)
   }
+  const misspelled = misspelledSettings(environment)
+  if (misspelled.length > 0) warn(misspelledLine(misspelled))
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(SETTINGS)) {
     const old = oldNameOf(name)
@@ -55,6 +66,13 @@ export function readSettings(
   return Object.freeze(settings)
 }
 
+const question = (meant: string | undefined): string =>
+  meant === undefined ? '' : ` (did you mean ${meant}?)`
+
+const misspelledLine = (misspelled: readonly MisspelledSetting[]): string =>
+  'Ignored, as not a setting: ' +
+  misspelled.map(({ given, meant }) => `${given}${question(meant)}`).join(', ')
+
 /**
  * The values of the file and the lines that set nothing. Each line is parsed alone, because Node
  * joins a line without `=` to the next one or skips it.
@@ -74,6 +92,10 @@ export function readDotEnv(file: string): {
   }
   return { values, faults }
 }
+
+/** Variables of this process that are probably misspelled settings. */
+export const misspelledVariables = (): readonly MisspelledSetting[] =>
+  misspelledSettings(process.env)
 
 /** What systemd sets for a service (sd_notify(3)), and the search path. */
 export const serviceVariables = (

@@ -20,8 +20,10 @@ export const settingsPage = (): string =>
     '# Settings',
     '',
     'Set them in the environment or in `.env` (start from `.env.example`). An invalid value stops',
-    'the start and prints the allowed ones. `make ops ARGS="config show"` prints the values in',
-    'use. This page is generated from `src/base/settings.ts` by `make settings`.',
+    'the start and prints the allowed ones; so does an unknown name in `.env`. In the environment',
+    'a name that is close to a setting (`DATADIR`) has no effect; one line at the start names it,',
+    'and `doctor` does. `make ops ARGS="config show"` prints the values in use. This page is',
+    'generated from `src/base/settings.ts` by `make settings`.',
     ...Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
       '',
       `## ${group}`,

@@ -146,8 +146,9 @@ t.test('the environment overrides .env, which rejects unknown names', async (t) 
   process.env['DOT_ENV'] = join(folder, 'good')
   t.equal(settingSource('HTTP_PORT', {}), '.env', 'the file that DOT_ENV names')
   delete process.env['DOT_ENV']
-  t.match(faultsOf({}, join(folder, 'bad')), /HTTP_PROT in .* is not a setting/)
-  t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'unknown names in the environment are ignored')
+  const fault = /HTTP_PROT in .* is not a setting \(did you mean HTTP_PORT\?\)/
+  t.match(faultsOf({}, join(folder, 'bad')), fault)
+  t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'unknown names in the environment are no fault')
 })
 
 t.test('an invalid line of .env is rejected with its number', async (t) => {

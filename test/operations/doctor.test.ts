@@ -22,6 +22,7 @@ import { server, serverFindings, type ServerState } from '../../src/operations/d
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const NOW = instant(1_795_000_000_000)
@@ -97,6 +98,16 @@ t.test('a file that ends one check is a finding, and the others are made', async
   chmodSync(sandbox, 0o644)
   const open = (await doctor()).filter((each) => JSON.stringify(each).includes('to others'))
   t.match(open, [{ area: 'processors' }, { area: 'stack' }, { area: 'files' }])
+})
+
+t.test('a variable that is probably a misspelled setting', async (t) => {
+  const environment = { ...AGAINST_SQLITE, DATA_DIR: aDataDir(t), DATADIR: '/srv', DOT_ENV: '' }
+  const { err, out } = await startProgram('operations/main.js', ['doctor', '--json'], environment)
+    .ended
+  t.equal(err, 'Ignored, as not a setting: DATADIR (did you mean DATA_DIR?)\n', 'once')
+  const { findings = [] } = JSON.parse(out) as Record<string, readonly object[]>
+  const finding = 'DATADIR is set, and is not a setting: DATA_DIR was probably meant'
+  t.match(findings[0], { area: 'settings', finding })
 })
 
 t.test('private keys and headers', async (t) => {

@@ -7,6 +7,7 @@
  * - It changes nothing.
  */
 import { systemClock } from '../../base/clock.js'
+import { misspelledVariables } from '../../base/settings_reader.js'
 import type { LocalCommand } from '../cli/command.js'
 import {
   findingsOfProcessors,
@@ -23,7 +24,11 @@ import { runningStack } from './running_stack.js'
 import { server } from './server.js'
 
 export const AREAS: readonly Area[] = [
-  { name: 'settings', look: (settings) => Promise.resolve(checked(findingsOfSettings(settings))) },
+  {
+    name: 'settings',
+    look: (settings) =>
+      Promise.resolve(checked([...misspelledFindings(), ...findingsOfSettings(settings)])),
+  },
   { name: 'processors', look: async (settings) => checked(await findingsOfProcessors(settings)) },
   runningStack,
   files,
@@ -33,6 +38,14 @@ export const AREAS: readonly Area[] = [
   backups,
   server,
 ]
+
+/** In the environment of this command, which has to be that of the processes. */
+const misspelledFindings = (): readonly Finding[] =>
+  misspelledVariables().map(({ given, meant }) => ({
+    finding: `${given} is set, and is not a setting: ${meant} was probably meant`,
+    why: `it is ignored, and ${meant} has another value`,
+    remedy: 'rename the variable, or unset it',
+  }))
 
 export const doctor: LocalCommand = {
   usage: 'doctor',

@@ -1,0 +1,66 @@
+/**
+ * Variables that are probably misspelled settings. The names have no prefix, so variables of other
+ * programs cannot be told from ours: only a name that differs little from a setting is meant.
+ *
+ * - Case, `_` and `-` do not count as a difference. One edit is little, and two in a long name.
+ * - Not those that Kubernetes and `docker --link` set for each service, whatever its name.
+ */
+import { RENAMED, SETTINGS, type SettingName } from './settings.js'
+
+export interface MisspelledSetting {
+  readonly given: string
+  readonly meant: SettingName
+}
+
+/** Letters of a long name. */
+const LONG = 12
+const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_.+)?)$|_PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_.+)?$/
+const SERVICE_URL = /^(?:tcp|udp|sctp):\/\//
+
+export const misspelledSettings = (
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly MisspelledSetting[] =>
+  Object.entries(environment)
+    .filter(([name, value = '']) => !SERVICE_NAME.test(name) && !SERVICE_URL.test(value))
+    .flatMap(([given]) => {
+      const meant = settingLike(given)
+      return meant === undefined ? [] : [{ given, meant }]
+    })
+
+/** The setting that was probably meant. Undefined for a setting, and for a name unlike any. */
+export function settingLike(given: string): SettingName | undefined {
+  if (Object.hasOwn(SETTINGS, given) || Object.hasOwn(RENAMED, given)) return undefined
+  const text = lettersOf(given)
+  const near = (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
+    const letters = lettersOf(name)
+    const most = letters.length < LONG ? 1 : 2
+    if (Math.abs(letters.length - text.length) > most) return []
+    const edits = editsBetween(text, letters)
+    return edits <= most ? [{ name, edits }] : []
+  })
+  return near.sort((one, other) => one.edits - other.edits)[0]?.name
+}
+
+const lettersOf = (name: string): string => name.toUpperCase().replaceAll(/[_-]/g, '')
+
+/** Characters to insert, delete, replace or swap with the next one (optimal string alignment). */
+function editsBetween(from: string, to: string): number {
+  const rows = [Array.from({ length: to.length + 1 }, (_, j) => j)]
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? Infinity
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i]
+    rows.push(row)
+    for (let j = 1; j <= to.length; j++) {
+      const isSwapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      row.push(
+        Math.min(
+          at(i - 1, j) + 1,
+          at(i, j - 1) + 1,
+          at(i - 1, j - 1) + Number(from[i - 1] !== to[j - 1]),
+          isSwapped ? at(i - 2, j - 2) + 1 : Infinity,
+        ),
+      )
+    }
+  }
+  return at(from.length, to.length)
+}
