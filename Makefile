@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats postgres build run restart cluster demo ops audit statement rail-check test check lint format bench fuzz sim model ownership-model \
+.PHONY: help setup nats postgres build run restart stop cluster demo ops audit statement rail-check test check lint format bench fuzz sim model ownership-model \
 	mutants chaos crash-points cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
 	client clean sbom licenses test-node try-image
 
@@ -36,6 +36,11 @@ cluster: export STORE = postgres
 
 restart: setup nats postgres build ## replace every process of the running stack or cluster by the programs on disk, one by one
 	@node .build/src/supervisor/restart_main.js
+
+# It compiles nothing where a stack can run: what is on disk may be a version that does not compile.
+stop: ## stop the running stack or cluster of DATA_DIR in order, from another terminal
+	@[ -e .build/src/supervisor/stop_main.js ] || $(MAKE) build
+	@node .build/src/supervisor/stop_main.js
 
 demo: setup nats postgres build ## run a QR payment and a payout, step by step; RAIL=iso20022 shows the messages of a switch
 	@$(WITH_RAIL) node .build/src/operations/demo/demo.js

@@ -13,6 +13,9 @@ import { StartupError, messageOf } from './startup_error.js'
 
 const LOCK_FILE = 'supervisor.lock'
 
+/** A running stack holds the lock. */
+export class FolderInUse extends StartupError {}
+
 export interface DataFolder {
   readonly path: string
   /** A subfolder, created if missing. */
@@ -64,7 +67,7 @@ function lock(path: string, given: string): Promise<() => Promise<void>> {
       const why = held
         ? `DATA_DIR=${given} is in use by a running stack: stop it, or choose another folder.`
         : `DATA_DIR=${given} cannot be locked (${error.message}).`
-      fail(new StartupError(why))
+      fail(held ? new FolderInUse(why) : new StartupError(why))
     }
     const file = new sqlite.Database(join(path, LOCK_FILE), (failure) => {
       if (failure !== null) return refuse(failure)

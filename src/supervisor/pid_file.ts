@@ -61,6 +61,32 @@ export function requestRollingRestart(file: string): void {
   process.kill(run.supervisor.pid, run.restart_signal)
 }
 
+/** Processes of this folder that ran when they were looked for. */
+export interface StackRun {
+  /** Names and ids of those that still run, the supervisor last. */
+  running(): readonly string[]
+  /** To its supervisor, which stops the others. Without one they stop by themselves. */
+  requestStop(): void
+}
+
+/** Undefined: nothing of this folder runs. */
+export function findRun(file: string): StackRun | undefined {
+  const run = runIn(file)
+  if (run === undefined) return undefined
+  const folder = folderOf(file)
+  const own = Object.entries(run.processes).filter(([, each]) => belongsTo(folder, each))
+  const isSupervised = isInUse(run, folder, own.length > 0)
+  const all = isSupervised ? Object.entries({ ...run.processes, supervisor: run.supervisor }) : own
+  if (all.length === 0) return undefined
+  return {
+    running: () =>
+      all.filter(([, each]) => isRunning(each)).map(([name, { pid }]) => `${name} (${pid})`),
+    requestStop: () => {
+      if (isSupervised) process.kill(run.supervisor.pid, 'SIGTERM')
+    },
+  }
+}
+
 export function removePidFile(file: string): void {
   rmSync(file, { force: true })
 }

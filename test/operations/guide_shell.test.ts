@@ -72,6 +72,7 @@ const RUN_BY: Readonly<Record<string, RunBy>> = {
     'integration/reconciliation',
     "'rails/sandbox/statement_main.js'",
   ],
+  stop: ['src/supervisor/stop_main.js', 'supervisor/stop', "'supervisor/stop_main.js'"],
   'upgrade-drill': ['test/upgrade/main.js', 'cluster/programs', "'test/upgrade/main.js'"],
 }
 /** Before every test. */
