@@ -7,6 +7,8 @@
  * - It announces no partners and decides no command: one that arrives is answered `not_here`.
  * - Stored callers are read from the books of all shards. A caller that is revoked in one of them
  *   is revoked here.
+ * - A failed look at the cluster is repeated: meanwhile gateways get what was seen last. That the
+ *   server of the cluster is lost ends the process elsewhere (cluster/join).
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../protos/types/causeway/internal/v1/CommandBatch.js'
@@ -73,9 +75,17 @@ export async function openCandidateServer(
     for (const row of inOrder(rows)) stored.set(row.name, storedCaller(row))
   }
   const watch = async (): Promise<void> => {
+    let isReadable = true
     while (!isClosed) {
       await pause(LOOK_EVERY_MS)
-      if (!isClosed) await look()
+      if (isClosed) return
+      try {
+        await look()
+        isReadable = true
+      } catch (error) {
+        if (isReadable && !isClosed) log.warn({ error }, 'candidate: the cluster cannot be read')
+        isReadable = false
+      }
     }
   }
 
@@ -105,9 +115,7 @@ export async function openCandidateServer(
   port.addService(internal.v1.CommandStream.service, { ...commands })
   port.addService(internal.v1.Directory.service, { ...directory })
   await port.bind({ ...listener, close: listener.refuse })
-  watch().catch((error: unknown) => {
-    if (!isClosed) log.debug({ error }, 'the cluster cannot be read')
-  })
+  void watch()
   return {
     gateways: () => streams.size,
     close: () => {
