@@ -2,7 +2,7 @@
  * The limit of connections per source.
  *
  * Does not own: closing a connection (http/server.ts), which addresses form one source
- * (authentication/client_address.ts).
+ * (base/network.ts).
  *
  * uWebSockets.js reports that a connection ended but not which one. This file therefore counts
  * openings, so the count may be too high but never too low. It reads the kernel's socket table when

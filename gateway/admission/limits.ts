@@ -10,9 +10,10 @@
  */
 import type { Clock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
+import { sourceOf } from '../../src/base/network.js'
 import type { Settings } from '../../src/base/settings.js'
 import type { Caller } from '../http/caller.js'
-import { sourceOf, type ClientAddress } from '../authentication/client_address.js'
+import type { ClientAddress } from '../authentication/client_address.js'
 import type { RequestContext } from '../http/request_context.js'
 import { createRateLimit } from './rate_limit.js'
 import { createLoadShedder, type LoadShedder } from './load_shedder.js'

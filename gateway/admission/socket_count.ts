@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { sourceOf } from '../authentication/client_address.js'
+import { sourceOf } from '../../src/base/network.js'
 import type { OpenConnections } from './connection_limit.js'
 
 /** ESTABLISHED and CLOSE_WAIT. */

@@ -1,4 +1,4 @@
-/** Network addresses: which of them only programs on this machine can reach. */
+/** Network addresses: which only programs on this machine can reach, and which are one source. */
 import ipaddr from 'ipaddr.js'
 
 /** Whether a host is a loopback name or address. */
@@ -30,4 +30,13 @@ export const joinAddress = ({ host, port }: HostPort): string =>
 export function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host
+}
+
+/** An IPv4 address, or the /64 of an IPv6 one: a host with one address of it can use all. */
+export function sourceOf(address: string): string {
+  if (!address.includes(':')) return address
+  const parsed = ipaddr.process(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))
+  return `${network.join(':')}::/64`
 }

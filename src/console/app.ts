@@ -208,14 +208,16 @@ async function signIn(c: Ctx, console: ConsoleApp) {
   const address = c.env.incoming.socket.remoteAddress ?? ''
   const refuse = (message: string, status: 401 | 429 | 502) =>
     askToSignIn(c, console, next, message, status)
-  const wait = console.signInLimit.waitSeconds(address)
+  const isByCertificate = form['by'] === 'certificate'
+  const credential = isByCertificate ? shownCertificate(c, console) : enteredToken(form['token'])
+  const token = isByCertificate ? undefined : credential?.token
+  const attempt = { address, certificate: fingerprintOf(c), token }
+  const wait = console.signInLimit.waitSeconds(attempt)
   if (wait > 0) {
     c.header('retry-after', String(wait))
     return refuse(`Too many failed attempts. Try again in ${wait} s.`, 429)
   }
-  const credential =
-    form['by'] === 'certificate' ? shownCertificate(c, console) : enteredToken(form['token'])
-  const passed = console.signInLimit.begin(address)
+  const ended = console.signInLimit.begin(attempt)
   if (credential === undefined) return refuse(REJECTED, 401)
   const certificate = credential.certificate === undefined ? null : (fingerprintOf(c) ?? null)
   const uplink = console.openUplink(credential)
@@ -225,15 +227,16 @@ async function signIn(c: Ctx, console: ConsoleApp) {
     setCookie(c, cookieName(c), cookie, {
       ...{ path: '/', httpOnly: true, sameSite: 'Strict', secure: isSecure(c) },
     })
-    passed()
+    ended('signed_in')
     console.log.info({ operator: name }, 'operator signed in')
     return c.redirect(next, 303)
   } catch (error) {
     uplink.close()
     if (!(error instanceof Refused)) {
-      passed()
+      ended('unanswered')
       return refuse(messageOf(error), 502)
     }
+    ended('refused')
     console.log.warn({ client_address: address, code: error.code }, 'sign-in refused')
     return refuse(REJECTED, 401)
   }

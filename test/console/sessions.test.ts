@@ -12,7 +12,7 @@ import {
   LIFETIME_MS,
   type Sessions,
 } from '../../src/console/session/sessions.js'
-import { createSignInLimit } from '../../src/console/session/sign_in_limit.js'
+import { createSignInLimit, type SignInAttempt } from '../../src/console/session/sign_in_limit.js'
 import { readStaticFiles } from '../../src/console/static_files.js'
 
 function heldClock() {
@@ -136,35 +136,63 @@ t.test('a session of a certificate needs a connection with that certificate', as
   t.equal(sessions.find(ofToken, 'AB:CD')?.name, 'ann')
 })
 
-t.test('failed sign-ins are limited by address, and in all', async (t) => {
+/** An attempt with nothing that is known. */
+const from = (address: string, more: Partial<SignInAttempt> = {}): SignInAttempt => ({
+  ...{ address, certificate: undefined, token: undefined },
+  ...more,
+})
+
+t.test('failed sign-ins are limited by source, and in all', async (t) => {
   const { clock, wait } = heldClock()
   const limit = createSignInLimit(clock)
   for (let i = 0; i < 5; i++) {
-    t.equal(limit.waitSeconds('a'), 0)
-    limit.begin('a')
+    t.equal(limit.waitSeconds(from('2001:db8:1:2::1')), 0)
+    limit.begin(from('2001:db8:1:2::1'))('refused')
   }
-  t.equal(limit.waitSeconds('a'), 60)
-  t.equal(limit.waitSeconds('b'), 0)
-  for (let i = 0; i < 45; i++) limit.begin(`address ${i}`)
-  t.equal(limit.waitSeconds('b'), 60, 'of all addresses together')
+  t.equal(limit.waitSeconds(from('2001:db8:1:2::1')), 60)
+  t.equal(limit.waitSeconds(from('2001:db8:1:2::9')), 60, 'a host has a whole network of IPv6')
+  t.equal(limit.waitSeconds(from('b')), 0)
+  for (let i = 0; i < 45; i++) limit.begin(from(`address ${i}`))
+  t.equal(limit.waitSeconds(from('b')), 60, 'of all sources together')
   wait(MINUTE)
-  t.equal(limit.waitSeconds('a'), 0)
+  t.equal(limit.waitSeconds(from('2001:db8:1:2::1')), 0)
+})
+
+t.test('failures of others do not keep operators out', async (t) => {
+  const { clock } = heldClock()
+  const limit = createSignInLimit(clock)
+  const [ours, other] = [from('a', { token: 'op_ours' }), from('a', { token: 'op_other' })]
+  limit.begin(ours)('signed_in')
+  const certificate = from('a', { certificate: 'AB:CD' })
+  for (let i = 0; i < 50; i++) limit.begin(from('a'))('refused')
+  t.equal(limit.waitSeconds(from('a')), 60)
+  t.equal(limit.waitSeconds(from('b')), 60, 'all sources are bounded')
+  t.equal(limit.waitSeconds(ours), 0, 'a token that has signed in')
+  t.equal(limit.waitSeconds(other), 60, 'another token may be guessed')
+  t.equal(limit.waitSeconds(certificate), 0, 'a certificate that TLS has verified')
+  for (let i = 0; i < 5; i++) limit.begin(certificate)
+  t.equal(limit.waitSeconds(certificate), 60, 'its own failures count')
+
+  limit.begin(ours)('unanswered')
+  t.equal(limit.waitSeconds(ours), 0)
+  limit.begin(ours)('refused')
+  t.equal(limit.waitSeconds(ours), 60, 'a token that is revoked is bounded')
 })
 
 t.test('a sign-in in progress counts as failed until it has not', async (t) => {
   const { clock, wait } = heldClock()
   const limit = createSignInLimit(clock)
-  const begun = Array.from({ length: 5 }, () => limit.begin('a'))
-  t.equal(limit.waitSeconds('a'), 60)
-  begun[0]!()
-  t.equal(limit.waitSeconds('a'), 0)
+  const begun = Array.from({ length: 5 }, () => limit.begin(from('a')))
+  t.equal(limit.waitSeconds(from('a')), 60)
+  begun[0]!('signed_in')
+  t.equal(limit.waitSeconds(from('a')), 0)
   wait(MINUTE)
-  for (let i = 0; i < 5; i++) limit.begin('a')
-  begun[1]!()
-  t.equal(limit.waitSeconds('a'), 60, 'not of a later minute')
-  for (let i = 0; i < 45; i++) limit.begin(`address ${i}`)
-  begun[2]!()
-  t.equal(limit.waitSeconds('b'), 60, 'nor of all addresses together')
+  for (let i = 0; i < 5; i++) limit.begin(from('a'))
+  begun[1]!('signed_in')
+  t.equal(limit.waitSeconds(from('a')), 60, 'not of a later minute')
+  for (let i = 0; i < 45; i++) limit.begin(from(`address ${i}`))
+  begun[2]!('signed_in')
+  t.equal(limit.waitSeconds(from('b')), 60, 'nor of all sources together')
 })
 
 t.test('all that is put into a template is escaped, other templates are not', async (t) => {

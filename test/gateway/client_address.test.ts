@@ -1,7 +1,8 @@
 /** The client's address behind trusted proxies. */
 import t from 'tap'
 import { createAddressList, type AddressList } from '../../gateway/authentication/ip_allowlist.js'
-import { createClientAddress, sourceOf } from '../../gateway/authentication/client_address.js'
+import { createClientAddress } from '../../gateway/authentication/client_address.js'
+import { sourceOf } from '../../src/base/network.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
 
 const NO_PROXY: AddressList = () => false

@@ -126,5 +126,7 @@ export const AUTHENTICATION: readonly Mutant[] = [
       'if (taken !== failures) return\n',
       '\n',
     ],
+    'Failed sign-ins of others keep operators out.': ['if (known.has(token)) return 0\n', '\n'],
+    'A token that was revoked is never bounded.': ['return known.remove(token)', 'return'],
   }),
 ]

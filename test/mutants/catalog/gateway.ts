@@ -35,6 +35,8 @@ export const GATEWAY: readonly Mutant[] = [
       "header.split(',').reverse()",
       "header.split(',')",
     ],
+  }),
+  ...faultsIn('src/base/network.ts', 'gateway/client_address', {
     'Each address of an IPv6 network is a source of its own.': [
       'parsed.parts.slice(0, 4)',
       'parsed.parts.slice(0, 8)',
