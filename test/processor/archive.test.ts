@@ -54,6 +54,17 @@ async function brokenIn(world: World, archive?: string): Promise<string | null> 
   return report.broken?.name ?? null
 }
 
+/** The payer of each limit counter. */
+async function countedPayers(world: World): Promise<readonly string[]> {
+  const books = await rawBooks(world.folder)
+  const rows = await books.all<{ key: string }>('SELECT key FROM limit_usage ORDER BY key')
+  await books.close()
+  return rows.map(({ key }) => {
+    const [, payer = ''] = JSON.parse(key.slice(0, key.lastIndexOf(' '))) as readonly string[]
+    return payer
+  })
+}
+
 const payoutWith = (world: World, key: string) =>
   world.run(createPayout(DEMO, aPayout({ idempotency_key: key })))
 
@@ -160,7 +171,10 @@ t.test('old payments move to the archive, and the books stay whole', async (t) =
   const path = archivePath(world)
   const balances = await world.trialBalance()
   t.equal(await brokenIn(world), null)
+  t.equal((await countedPayers(world)).filter((payer) => payer === 'u-other').length, 2)
   t.match(await archived(world, path), { moved: old.length, kept: 1 })
+  const payers = [USER, USER, 'u-open', 'u-open']
+  t.same(await countedPayers(world), payers, 'days and months of the payments that stay')
 
   t.equal(readFileSync(path)[WRITE_VERSION], WITHOUT_WAL, 'it is read where nothing may be written')
   t.equal(await brokenIn(world), null)

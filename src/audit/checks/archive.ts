@@ -1,8 +1,8 @@
 /**
  * The archive of ended payments that have left the books.
  *
- * - With the archive all other checks read its payments as if they were in the books, whose ledger
- *   entries, counters and links stay there.
+ * - With the archive other checks read its payments as if they were in the books, whose ledger
+ *   entries and links stay there. Limit counters do not (checks/limits).
  * - The digest is restated here: SHA-256 over id, state and context.
  */
 import { createHash } from 'node:crypto'

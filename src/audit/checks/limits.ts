@@ -1,8 +1,8 @@
 /**
  * Limit counters: a user's usage is the sum of the user's confirmations.
  *
- * - A confirmation counts in its local day and month until it fails or is cancelled. Both corridors
- *   are at UTC+7 all year.
+ * - A confirmation counts in its local day and month until it fails or is cancelled, or leaves the
+ *   books for their archive. Both corridors are at UTC+7 all year.
  * - Counters are of a local day or month, so they are compared month by month: each confirmation is
  *   read once, whatever the age of the books. A month with many is compared in parts, selected by a
  *   digest of the key, which bounds memory.
@@ -35,10 +35,10 @@ const CONFIRMED = `
          confirmed_at AS confirmedAt, context ->> '$.confirmation.dayKey' AS dayKey,
          context ->> '$.confirmation.monthKey' AS monthKey,
          context ->> '$.scanned.quote.localMinor' AS local
-    FROM intents WHERE (confirmed_at, id) > (?, ?) AND confirmed_at < :end
+    FROM main.intents WHERE (confirmed_at, id) > (?, ?) AND confirmed_at < :end
     ORDER BY confirmed_at, id LIMIT ?`
-const SPAN = 'SELECT min(confirmed_at) AS first, max(confirmed_at) AS last FROM intents'
-const IN_MONTH = `SELECT count(*) AS n FROM intents
+const SPAN = 'SELECT min(confirmed_at) AS first, max(confirmed_at) AS last FROM main.intents'
+const IN_MONTH = `SELECT count(*) AS n FROM main.intents
   WHERE confirmed_at >= ? AND confirmed_at < ?`
 const COUNTERS = `
   SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
@@ -47,17 +47,17 @@ const COUNTERS_AT_ONCE = 4_000
 const OTHERS = 'SELECT count(*) AS n FROM limit_usage WHERE used <> 0'
 const OTHER = `
   SELECT key, CAST(used AS TEXT) AS used FROM limit_usage WHERE used <> 0 AND key NOT IN (
-    SELECT context ->> '$.confirmation.dayKey' FROM intents
+    SELECT context ->> '$.confirmation.dayKey' FROM main.intents
       WHERE confirmed_at IS NOT NULL AND state NOT IN ('failed', 'cancelled')
     UNION ALL
-    SELECT context ->> '$.confirmation.monthKey' FROM intents
+    SELECT context ->> '$.confirmation.monthKey' FROM main.intents
       WHERE confirmed_at IS NOT NULL AND state NOT IN ('failed', 'cancelled')) LIMIT 1`
 
 export const limitsAtOnce = (keysAtOnce: number): Check => ({
   name: 'limits_count_confirmations',
   sentence:
     'A limit counter is the sum of the confirmations of its day or month that neither failed ' +
-    'nor were cancelled.',
+    'nor were cancelled, and are in the books.',
   reads: [],
   needsEveryRow: true,
   run: async (books) => {

@@ -15,7 +15,7 @@ import type { Row } from '../../store/tables.js'
 import type { LiveIntent } from '../cache/memory.js'
 import type { CommandContext } from '../cycle/command.js'
 import { stageIntent } from './advance_intent.js'
-import { usageOf } from './limit_usage.js'
+import { countedUsage, takeUsage } from './limit_usage.js'
 
 export type UserErasure = Row<'userErasures'>
 
@@ -45,11 +45,10 @@ export function countersOf(
 
 /** Replaces the user's id in the payment and in its counters. */
 export function eraseUserOf(ctx: CommandContext, live: LiveIntent, erasure: string): void {
-  const { context, state } = live
-  const { confirmation, scanned } = context
+  const { context } = live
+  const { confirmation } = context
   const counters = countersOf(context, erasure)
-  const isCounted = state !== 'failed' && state !== 'cancelled'
-  const used = isCounted ? BigInt(scanned?.quote.localMinor ?? 0) : 0n
+  const used = countedUsage(live)
   for (const [from, to] of counters) moveUsage(ctx, from, to, used)
   const [day, month] = counters
   live.context = {
@@ -62,24 +61,12 @@ export function eraseUserOf(ctx: CommandContext, live: LiveIntent, erasure: stri
   stageIntent(ctx, live)
 }
 
-/**
- * A counter that has become 0 names the user for nothing: it is deleted. So is a damaged one, which
- * was less than what it counts.
- */
-function moveUsage(
-  { memory, batch }: CommandContext,
-  from: string,
-  to: string,
-  used: bigint,
-): void {
-  const { usage } = memory
-  const left = usageOf(memory, from, (usage.get(from) ?? 0n) - used)
-  usage.set(from, left, batch.number)
-  if (left === 0n) batch.expire({ usage: [from] })
-  else batch.stage('usage', from, { key: from, used: left })
+function moveUsage(ctx: CommandContext, from: string, to: string, used: bigint): void {
+  const { memory, batch } = ctx
+  takeUsage(ctx, from, used)
   if (used === 0n) return
-  const sum = (usage.get(to) ?? 0n) + used
-  usage.set(to, sum, batch.number)
+  const sum = (memory.usage.get(to) ?? 0n) + used
+  memory.usage.set(to, sum, batch.number)
   batch.stage('usage', to, { key: to, used: sum })
 }
 

@@ -166,4 +166,10 @@ export const LIMITS: readonly Mutant[] = [
   ...faultsIn('src/processor/commands/intents/intent_scan.ts', 'processor/funds', {
     'A scan ignores the spread.': ['spreadBps: ctx.rules.spreadBps', 'spreadBps: 0'],
   }),
+  ...faultsIn('src/processor/commands/retention/payments_archive.ts', 'processor/archive', {
+    'Limit counters of an archived payment stay in the books.': [
+      'uncount(ctx, memory.intents.get(id))\n',
+      '\n',
+    ],
+  }),
 ]

@@ -4,6 +4,8 @@
  * - The caller proves with a digest that the archive has the payment as it is now; one that has
  *   changed since, or is needed again, stays.
  * - The books keep the digest: the audit finds a row of the archive that was changed.
+ * - The limit counters of an intent go with it: they are of a month that has ended, and would name
+ *   its payer in the books.
  * - All payments of these books go to one archive. Without payments the command names it, unless
  *   they have one: the archive is known before it has any of them.
  * - The action log has an entry for each operator, reason and hour, not for each page.
@@ -19,6 +21,7 @@ import {
   isEndedIntent,
   isEndedPayout,
 } from '../../changes/ended_payments.js'
+import { countedUsage, takeUsage } from '../../changes/limit_usage.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
@@ -48,10 +51,13 @@ export function archivePayments(
 ): Command {
   return {
     name: 'archive_payments',
-    needs: (needs) => {
+    needs: (needs, memory) => {
       for (const { id } of payments) {
-        if (isIdOf('intent', id)) needs.intent(id)
-        else needs.payout(id)
+        if (!isIdOf('intent', id)) needs.payout(id)
+        else {
+          needs.intent(id)
+          for (const key of countersOf(memory.intents.get(id))) needs.usage(key)
+        }
       }
     },
     decide: (ctx) => {
@@ -72,6 +78,7 @@ export function archivePayments(
       }
       for (const { id, digest } of gone) {
         batch.stage('archivedPayments', id, { id, digest })
+        uncount(ctx, memory.intents.get(id))
         const cache = isIdOf('intent', id) ? memory.intents : memory.payouts
         cache.remove(id, batch.number)
       }
@@ -80,6 +87,16 @@ export function archivePayments(
       return answer({ removed: gone.length } satisfies RemovedPayments)
     },
   }
+}
+
+/** None of a payment that was never confirmed. */
+function countersOf(live: LiveIntent | null | undefined): readonly string[] {
+  const confirmation = live?.context.confirmation
+  return confirmation === undefined ? [] : [confirmation.dayKey, confirmation.monthKey]
+}
+
+function uncount(ctx: CommandContext, live: LiveIntent | null | undefined): void {
+  for (const key of countersOf(live)) takeUsage(ctx, key, countedUsage(live!))
 }
 
 function isAsArchived(ctx: CommandContext, { id, digest }: ArchivedPayment): boolean {
