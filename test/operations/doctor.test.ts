@@ -11,6 +11,7 @@ import type { Area } from '../../src/operations/doctor/area.js'
 import { certificates } from '../../src/operations/doctor/certificates.js'
 import { AREAS } from '../../src/operations/doctor/doctor.js'
 import { files } from '../../src/operations/doctor/files.js'
+import { indexes } from '../../src/operations/doctor/indexes.js'
 import { backups, clockFindings, disk } from '../../src/operations/doctor/machine.js'
 import {
   openFilesFindings,
@@ -19,11 +20,14 @@ import {
   type StackState,
 } from '../../src/operations/doctor/running_stack.js'
 import { server, serverFindings, type ServerState } from '../../src/operations/doctor/server.js'
+import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
+
+t.setTimeout(0)
 
 const NOW = instant(1_795_000_000_000)
 const AGAINST_SQLITE = { STORE: 'sqlite', STORE_URL: '' }
@@ -292,6 +296,33 @@ t.test('a PostgreSQL server without a standby', { skip: noPostgres }, async (t) 
   t.ok(seen.includes('archive_mode is off on the server'), String(seen))
   t.ok(seen.includes('synchronous_standby_names is empty: commits wait for no standby'))
   t.notMatch(String(seen), /was not seen|fsync|the clock/)
+})
+
+t.test('indexes of PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.equal(await found(indexes, { DATA_DIR: join(tempFolder(t), 'none') }), 'unused')
+  const { url } = await startPostgres(t)
+  const connection = await connectToPrimary(parseStoreUrl(url), 'public', 'test')
+  t.teardown(() => connection.close())
+  await connection.exec(`
+    CREATE SCHEMA books_1;
+    CREATE FUNCTION books_1.sorted(n integer) RETURNS integer IMMUTABLE
+      LANGUAGE sql AS 'SELECT n';
+    CREATE TABLE books_1.payments (n integer PRIMARY KEY);
+    INSERT INTO books_1.payments SELECT generate_series(1, 1000);
+    CREATE INDEX payments_sorted ON books_1.payments (books_1.sorted(n))`)
+  t.equal(await found(indexes, { STORE_URL: url }), 'unknown', 'without the extension')
+  await connection.exec('CREATE EXTENSION amcheck SCHEMA public')
+  t.same(await found(indexes, { STORE_URL: url }), [])
+  // As a new version of the C library may sort.
+  await connection.exec(`CREATE OR REPLACE FUNCTION books_1.sorted(n integer) RETURNS integer
+    IMMUTABLE LANGUAGE sql AS 'SELECT -n'`)
+  t.match(await found(indexes, { STORE_URL: url }), [
+    /^the index (?:books_1\.)?payments_sorted is damaged: /,
+  ])
+  const ops = operatorCli(tempFolder(t), '', { STORE: 'postgres', STORE_URL: url })
+  const { out } = await ops('doctor', '--deep', '--json')
+  const { findings } = JSON.parse(out) as { readonly findings: readonly object[] }
+  t.match(findings.at(-1), { area: 'indexes' })
 })
 
 t.test('the command names what it found, checked and could not check', async (t) => {

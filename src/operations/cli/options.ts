@@ -30,6 +30,7 @@ export const OPTIONS = {
   'no-funds': { about: 'create without test funds' },
   yes: { about: 'answer the question of the command with yes' },
   force: { about: 'allow an unusually large change' },
+  deep: { about: 'also compare every index of PostgreSQL with its table: minutes for large books' },
   roles: { value: 'ROLES', about: 'of an operator, comma-separated: read, operate, decide' },
   partners: {
     value: 'NAMES',

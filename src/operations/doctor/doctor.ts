@@ -19,6 +19,7 @@ import type { Settings } from '../../base/settings.js'
 import { checked, messageOf, type Area, type Seen } from './area.js'
 import { certificates } from './certificates.js'
 import { files } from './files.js'
+import { indexes } from './indexes.js'
 import { backups, clockOfMachine, disk } from './machine.js'
 import { runningStack } from './running_stack.js'
 import { server } from './server.js'
@@ -50,10 +51,12 @@ const misspelledFindings = (): readonly Finding[] =>
 export const doctor: LocalCommand = {
   usage: 'doctor',
   about: 'the checklist of a production machine, with what to do; exit code 1 if anything is found',
-  runLocally: async (paint, settings) => {
+  options: ['deep'],
+  runLocally: async (paint, settings, { flags }) => {
     const given = settings()
     const seen: (readonly [string, Seen])[] = []
-    for (const area of AREAS) seen.push([area.name, await lookAt(area, given)])
+    const areas = flags.deep === true ? [...AREAS, indexes] : AREAS
+    for (const area of areas) seen.push([area.name, await lookAt(area, given)])
     const found = seen.flatMap(([area, each]) => findingsIn(area, each))
     const unknown = seen.flatMap(([area, each]) =>
       each.kind === 'unknown' ? [{ area, reason: each.reason }] : [],
