@@ -1,4 +1,5 @@
 /** A user is erased: its payments, its limits, its list, and what the books still name. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -25,7 +26,7 @@ import {
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import { exportSchemas } from '../../src/store/postgres/copy.js'
 import { TABLES } from '../../src/store/tables.js'
-import { isOnPostgres, rawBooks, server, shardOf } from '../support/books.js'
+import { isOnPostgres, rawBooks, server, shardOf, sqliteOnly } from '../support/books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
@@ -161,6 +162,25 @@ t.test('payments of earlier months name the user no more, others wait', async (t
   t.equal(await brokenIn(t, world), null)
   t.same(await tablesNaming(world, USER), [], 'no table names the user')
   t.ok((await world.trialBalance()).balanced)
+})
+
+t.test('VACUUM leaves no byte of the user', { skip: sqliteOnly('its file') }, async (t) => {
+  const world = await createWorld(t)
+  await paid(world)
+  await intentAt(world, failed, { user: USER })
+  const compactedHasUser = async (name: string): Promise<boolean> => {
+    const file = join(world.folder, name)
+    const raw = await rawBooks(world.folder)
+    await raw.run('VACUUM INTO ?', [file])
+    await raw.close()
+    return readFileSync(file).includes(USER)
+  }
+  t.ok(await compactedHasUser('before.db'))
+  world.clock.pass(MONTH)
+  await erase(world)
+  await erasuresOf(world).run()
+  t.match(await erasure(world), { status: 'ended', payments: 2 })
+  t.notOk(await compactedHasUser('after.db'))
 })
 
 t.test('an erasure goes on where a crash has ended it, at any commit', async (t) => {
