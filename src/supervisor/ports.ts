@@ -1,9 +1,10 @@
 /**
- * Checks that the configured ports are free before anything starts.
+ * Checks that the configured ports are free before anything starts, and finds free ones.
  *
  * - The gateway cannot detect a taken port: gateways share theirs (SO_REUSEPORT), and so would
  *   those of another stack.
  */
+import { createSocket, type Socket } from 'node:dgram'
 import { createServer, type Server } from 'node:net'
 import type { SettingName, Settings } from '../base/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
@@ -70,19 +71,33 @@ const PORTS = 17_000
 /** Spreads the stacks of one machine. */
 const STRIDE = 7_919
 
-/** For processes that must bind a port by number, some time later. */
+/**
+ * For processes that must bind a port by number, some time later. This process claims it until it
+ * ends: no other process that looks for a port is given the same one meanwhile.
+ */
 export async function freePort(host: string): Promise<number> {
   for (let tried = 0; ; tried++) {
     const port = FIRST_PORT + ((process.pid * STRIDE + lastTried++) % PORTS)
+    const claim = createSocket('udp4').unref()
     try {
+      await bindClaim(claim, port)
       await close(await listen(host, port))
       return port
     } catch (error) {
+      claim.close()
       if (tried === PORTS) throw error
     }
   }
 }
 let lastTried = 0
+
+/** The UDP port of the same number, which nothing here serves; the process's end frees it. */
+function bindClaim(claim: Socket, port: number): Promise<void> {
+  return new Promise((done, fail) => {
+    claim.once('error', fail)
+    claim.bind({ address: '127.0.0.1', port, exclusive: true }, () => done())
+  })
+}
 
 function listen(host: string, port: number): Promise<Server> {
   const server = createServer()
