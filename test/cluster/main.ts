@@ -314,10 +314,16 @@ async function report(): Promise<void> {
   for (const { shard, clean, report: text } of shards) {
     print(`${shard}: ${clean ? (text.trim().split('\n').at(-1) ?? '') : text}`)
   }
-  const seen = [...violations, ...checks.violations]
-  const found = [...seen, ...union, ...gaps.map((tenant) => `events of ${tenant} have gaps`)]
+  const { violations: seen } = checks
+  const found = [
+    ...violations,
+    ...seen,
+    ...union,
+    ...gaps.map((tenant) => `events of ${tenant} have gaps`),
+  ]
   for (const kind of [lost, doubled, found])
     for (const line of kind.slice(0, LINES_SHOWN)) print(`  ${line}`)
+  print(`faults with an unexpected effect: ${violations.length}`)
   print(`union of ${shards.length} shards: ${union.length} faults`)
   print(
     `${acknowledged.length} acknowledged, ${lost.length} lost, ${doubled.length} doubled, ` +
