@@ -77,7 +77,7 @@ export class Head {
     return this.readFraming() && bytes <= HEAD_MAX_BYTES && count <= HEADERS_MAX
   }
 
-  /** By lower-case name; undefined for a header without a index. */
+  /** By lower-case name; undefined for a header without an index. */
   header(name: string): HeaderValue {
     const index = this.indexes.get(name)
     return index === undefined ? undefined : this.values[index]
