@@ -71,6 +71,9 @@ export interface Row {
   readonly wasHeld: number
 }
 
+/** What changes, of all rows. */
+type StoredRow = Pick<Row, 'id' | 'state'>
+
 export interface InvariantChecker {
   /**
    * The processor's output is on disk before it is sent.
@@ -136,6 +139,10 @@ const ROWS = rowsWhere('true')
 /** A run looks at few of its rows after most steps. */
 const LISTED = 'id IN (SELECT value FROM json_each(?1))'
 const OPEN = "state IN ('processing', 'captured')"
+const STATES = `SELECT id, state FROM intents UNION ALL SELECT id, state FROM payouts ORDER BY id`
+const IS_SUBMITTED = `${LISTED} AND context ->> 'handedOverAt' IS NOT NULL`
+const SUBMITTED = `SELECT id FROM intents WHERE ${IS_SUBMITTED}
+  UNION ALL SELECT id FROM payouts WHERE ${IS_SUBMITTED}`
 const STORED_EVENTS = `SELECT id FROM events WHERE ${LISTED}`
 
 /** The status of a beneficiary, or the conversion of an FX quote. */
@@ -157,14 +164,40 @@ export async function openInvariantChecker(
 ): Promise<InvariantChecker> {
   const file = join(folder, FILES.processorDatabase)
   let disk = await open(file, { readOnly: true })
-  const rows = (): Promise<Row[]> => disk.all<Row>(ROWS)
+  /** The marks of stored rows, by id. */
+  const marks = new Map<string, string>()
+  const rows = async (): Promise<readonly Row[]> => {
+    const found = await disk.all<Row>(ROWS)
+    for (const { id, mark } of found) {
+      assert.equal(mark, marks.get(id) ?? mark, `${id} is of one request`)
+      marks.set(id, mark)
+    }
+    return found
+  }
   const rowsOf = async (ids: readonly string[]): Promise<ReadonlyMap<string, Row>> => {
     const found = await disk.all<Row>(rowsWhere(LISTED), [JSON.stringify(ids)])
     return new Map(found.map((row) => [row.id, row]))
   }
+  /** Those of these ids that a query finds. */
+  const idsIn = async (sql: string, ids: readonly string[]): Promise<readonly string[]> => {
+    const found = await disk.all<{ id: string }>(sql, [JSON.stringify(ids)])
+    return found.map(({ id }) => id)
+  }
+  const byMark = async (): Promise<ReadonlyMap<string, readonly StoredRow[]>> => {
+    const found = await disk.all<StoredRow>(STATES)
+    const unknown = found.flatMap(({ id }) => (marks.has(id) ? [] : id))
+    for (const [id, { mark }] of await rowsOf(unknown)) marks.set(id, mark)
+    const stored = new Map<string, StoredRow[]>()
+    for (const row of found) {
+      const mark = marks.get(row.id)!
+      const others = stored.get(mark)
+      if (others === undefined) stored.set(mark, [row])
+      else others.push(row)
+    }
+    return stored
+  }
   const missingEvents = async (ids: readonly string[]): Promise<string[]> => {
-    const found = await disk.all<{ id: string }>(STORED_EVENTS, [JSON.stringify(ids)])
-    const known = new Set(found.map(({ id }) => id))
+    const known = new Set(await idsIn(STORED_EVENTS, ids))
     return ids.filter((id) => !known.has(id))
   }
   const orphans = (): Promise<Orphan[]> => disk.all<Orphan>(RESTORED.orphans)
@@ -206,10 +239,9 @@ export async function openInvariantChecker(
       assert.deepEqual(missing, [], 'an event is on disk before it is published')
     },
     checkAcknowledged: async ({ intents, payouts, saved, quotes }) => {
-      const byMark = new Map<string, Row[]>()
-      for (const row of await rows()) byMark.set(row.mark, [...(byMark.get(row.mark) ?? []), row])
+      const stored = await byMark()
       for (const record of [...intents, ...payouts])
-        checkRecord(record, byMark.get(record.mark) ?? [])
+        checkRecord(record, stored.get(record.mark) ?? [])
       checkSaved(saved, await disk.all<StatusRow>(BENEFICIARIES))
       checkConverted(quotes, await disk.all<StatusRow>(CONVERTED))
     },
@@ -225,8 +257,8 @@ export async function openInvariantChecker(
         (id) => !lost.events.has(id),
       )
       const instructed = [...rail.entries.keys()].filter((id) => !lost.instructions.has(id))
-      const byId = await rowsOf(instructed)
-      missing.push(...instructed.filter((id) => (byId.get(id)?.submittedAt ?? null) === null))
+      const submitted = new Set(await idsIn(SUBMITTED, instructed))
+      missing.push(...instructed.filter((id) => !submitted.has(id)))
       assert.deepEqual(missing, [], 'what other processes have is on disk')
     },
     behind,
@@ -297,7 +329,7 @@ function checkInstruction(
   }
 }
 
-function checkRecord(record: AnyRecord, rows: readonly Row[]): void {
+function checkRecord(record: AnyRecord, rows: readonly StoredRow[]): void {
   const [row] = rows
   const name = record.id ?? record.mark
   if (record.creation.answer !== null)
@@ -334,11 +366,11 @@ async function writeRailBooks(
 ): Promise<void> {
   const file = join(folder, FILES.railDatabase)
   const database = await open(file)
-  await database.run(FORGOTTEN, [JSON.stringify([...entries.keys()])])
-  await database.close()
   const journal = await openJournal({ file, schema: SCHEMA, random: systemRandom(), open })
+  await database.run(FORGOTTEN, [JSON.stringify([...entries.keys()])])
   await journal.write({ entries: [...entries.values()], acknowledged: [], discrepancies })
   await journal.close()
+  await database.close()
 }
 
 /** At the end the pool has every event that the endpoint subscribes to, and no other. */

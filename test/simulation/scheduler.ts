@@ -60,5 +60,5 @@ export function createScheduler(): Scheduler {
   }
 }
 
-/** Resolves once everything that needs no wait has run. */
-export const atRest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Resolves once everything that needs no wait has run: Node runs all jobs of promises first. */
+export const atRest = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve))
