@@ -110,8 +110,8 @@ export async function runStep(simulation: SimulationContext, index: number): Pro
   if (restarted !== null) await afterRestart(simulation, restarted)
   await collect(simulation)
   if (!restoreOperator.takeReleased()) return
-  await processors.recovery!.released()
-  await afterRestart(simulation, 'restarted above the lost books')
+  const released = await processors.recovery.released()
+  if (released !== null) await afterRestart(simulation, released)
   await collect(simulation)
 }
 
@@ -144,7 +144,7 @@ export async function afterRestart(simulation: SimulationContext, how: string): 
   const { rail, bus, processors, checker, lost, trace, workload } = simulation
   trace.add(how)
   trace.count(how)
-  simulation.restoreOperator.onRestart()
+  simulation.restoreOperator.onRestart(simulation)
   if (!isInRecovery(simulation)) await checker.checkMarks(processors.marks(), rail, bus, lost)
   if (rail.isUp) {
     rail.disconnect()
@@ -154,12 +154,11 @@ export async function afterRestart(simulation: SimulationContext, how: string): 
   await checker.checkAcknowledged(workload)
 }
 
-const isInRecovery = ({ processors }: SimulationContext): boolean =>
-  processors.recovery?.isActive() === true
+const isInRecovery = ({ processors }: SimulationContext): boolean => processors.recovery.isActive()
 
 /** It says nothing about earlier calls with the same key. */
-const isRefusedInRecovery = (simulation: SimulationContext, answer: Answer): boolean =>
-  !answer.ok && answer.code === 'configuration_error' && isInRecovery(simulation)
+const isRefusedInRecovery = ({ processors }: SimulationContext, answer: Answer): boolean =>
+  !answer.ok && answer.code === 'configuration_error' && processors.recovery.isRefusing()
 
 /** Takes the processor's output. */
 async function collect(simulation: SimulationContext): Promise<void> {

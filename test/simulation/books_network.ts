@@ -12,6 +12,7 @@
  * - A statement of a process that has ended can still run; its answer is dropped.
  * - A failover keeps every acknowledged commit. A former primary still answers reads, and no write:
  *   no standby confirms it.
+ * - After a restore the chain goes on from the restored copy.
  */
 import { join } from 'node:path'
 import type { Bindable } from '../../src/store/database.js'
@@ -19,6 +20,7 @@ import { SQLITE } from '../../src/store/dialect.js'
 import type { Connection } from '../../src/store/postgres/connection.js'
 import { FENCED } from '../../src/store/postgres/commit_function.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
+import type { Progress } from '../../src/store/progress.js'
 import type { CommitRows } from '../../src/store/store.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { COMMIT, type BooksServer, type OwnerRow } from './books_server.js'
@@ -49,6 +51,8 @@ export interface BooksNetwork {
   readonly server: BooksServer
   readonly owner: OwnerRow
   readonly failovers: number
+  /** That of the books, as a processor that takes over now knows it. */
+  progress(): Progress
   connect(link: Link): BooksConnection
   /** Statements that can run now. */
   waiting(): readonly Step[]
@@ -59,12 +63,16 @@ export interface BooksNetwork {
   failOver(): Promise<void>
   /** Removes former primaries. */
   endFormer(): void
+  /** An older copy takes the place of the books. No process is connected. */
+  restore(replace: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
 export interface BooksNetworkOptions {
   readonly folder: string
   readonly server: BooksServer
+  /** Opens the server of the primary again. */
+  readonly reopen: () => Promise<BooksServer>
   readonly now: () => number
   readonly random: SeededRandom
   readonly outcomeOfWrite: () => WriteOutcome
@@ -89,13 +97,15 @@ interface Sent {
 type Result = readonly unknown[] | number | Error
 
 export async function createBooksNetwork(options: BooksNetworkOptions): Promise<BooksNetwork> {
-  const { folder, now, random, outcomeOfWrite, onViolation, onCount } = options
+  const { folder, reopen, now, random, outcomeOfWrite, onViolation, onCount } = options
   const scheduler = createScheduler()
   const servers: BooksServer[] = [options.server]
   const connections = new Set<Open>()
   const refused = new Set<Link>()
   const primary = (): BooksServer => servers[0]!
   let owner = await primary().owner()
+  /** The last commit of the epochs before this one. */
+  let { lastBatch: lastBatchBefore } = owner
   let ownerLink: Link | null = null
   let lastWriteSentAt = -Infinity
 
@@ -111,6 +121,7 @@ export async function createBooksNetwork(options: BooksNetworkOptions): Promise<
     )
     if (!isFree && ownerLink?.isAlive() === true) onCount('taken over from a living owner')
     ownerLink = link
+    lastBatchBefore = next.lastBatch
   }
   const afterCommit = (epoch: number, batch: number, link: Link): void => {
     hold(batch === owner.lastBatch + 1, `F1: batch ${batch} follows ${owner.lastBatch}`)
@@ -142,7 +153,7 @@ export async function createBooksNetwork(options: BooksNetworkOptions): Promise<
   }
 
   const deliver = async (connection: Open, sent: Sent): Promise<void> => {
-    const isWrite = sent.sql.startsWith('UPDATE')
+    const isWrite = !sent.sql.startsWith('SELECT')
     if (connection.server !== primary()) {
       if (!isWrite) sent.answer?.(await connection.server.query(sent.sql, sent.parameters))
       return
@@ -187,6 +198,11 @@ export async function createBooksNetwork(options: BooksNetworkOptions): Promise<
     get failovers() {
       return servers.length - 1
     },
+    progress: () => {
+      const { booksId } = primary().store.marks.progress()
+      const { epoch, lastBatch, acceptedEpoch } = owner
+      return { booksId, epoch, lastBatch, acceptedEpoch, lastBatchBefore }
+    },
     connect: (link) => {
       const connection = open(link)
       return {
@@ -222,6 +238,17 @@ export async function createBooksNetwork(options: BooksNetworkOptions): Promise<
       for (const connection of connections) {
         if (connection.server !== primary() && connection.link.isAlive()) connection.lose()
       }
+    },
+    restore: async (replace) => {
+      for (const connection of connections) connection.isDropped = true
+      connections.clear()
+      await primary().close()
+      await replace()
+      servers[0] = await reopen()
+      owner = await primary().owner()
+      lastBatchBefore = owner.lastBatch
+      ownerLink = null
+      lastWriteSentAt = -Infinity
     },
     close: async () => {
       for (const server of servers) await server.close()

@@ -20,6 +20,8 @@ export interface OwnerRow {
   readonly epoch: number
   readonly lastBatch: number
   readonly holder: string
+  /** 0: no loss was accepted. */
+  readonly acceptedEpoch: number
 }
 
 export interface BooksServer {
@@ -37,12 +39,21 @@ export interface BooksServer {
 /** The statement of a commit, whose parameters are its epoch and number. */
 export const COMMIT = fenceOf(COMMIT_FUNCTION.definition)
 
+/** The names of its databases. */
+export const BOOKS = FILES.processorDatabase
+export const OWNER = 'owner.db'
+
 const OWNER_TABLE = `CREATE TABLE IF NOT EXISTS owner (
   epoch INTEGER NOT NULL, last_batch INTEGER NOT NULL, holder TEXT NOT NULL,
-  beat INTEGER NOT NULL, session INTEGER NOT NULL);
+  beat INTEGER NOT NULL, session INTEGER NOT NULL, accepted_epoch INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS pg_stat_activity (pid INTEGER, application_name TEXT);
-  INSERT INTO owner SELECT 0, 0, '', 0, 0 WHERE NOT EXISTS (SELECT 1 FROM owner)`
-const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder FROM owner'
+  INSERT INTO owner SELECT 0, 0, '', 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM owner)`
+const OWNER_ROW = `SELECT epoch, last_batch AS "lastBatch", holder,
+  accepted_epoch AS "acceptedEpoch" FROM owner`
+/** As the product's statement, which writes two tables at once. */
+const RAISE_EPOCH = `UPDATE owner
+  SET epoch = max(epoch, ?1) + 1, accepted_epoch = max(epoch, ?1) + 1
+  WHERE epoch = ?2 RETURNING epoch`
 /** A rejected commit writes nothing. */
 const BATCH_BEFORE = 'UPDATE owner SET last_batch = last_batch - 1'
 
@@ -51,15 +62,18 @@ export async function openBooksServer(
   fault: () => PlantedFault | null,
   open = openDatabase,
 ): Promise<BooksServer> {
-  const files = [FILES.processorDatabase, 'owner.db'].map((name) => join(folder, name))
+  const files = [BOOKS, OWNER].map((name) => join(folder, name))
   const [booksFile = '', ownerFile = ''] = files
   const store = await openStore(booksFile, open)
   const owner = await open(ownerFile)
   await owner.exec(OWNER_TABLE)
   return {
     store,
-    owner: async () => (await owner.all<OwnerRow>(OWNER))[0]!,
-    query: (sql, parameters) => owner.all(planted(sql, fault()), parameters),
+    owner: async () => (await owner.all<OwnerRow>(OWNER_ROW))[0]!,
+    query: (sql, parameters) => {
+      const own = sql.includes('accepted_epoch') ? RAISE_EPOCH : sql
+      return owner.all(planted(own, fault()), parameters)
+    },
     write: async (sql, parameters, rows) => {
       const changed = await owner.run(planted(sql, fault()), parameters)
       if (rows === null) return changed

@@ -184,6 +184,7 @@ export async function startProcessor({
     },
     recovery: {
       isActive: () => world.memory().recovery !== null,
+      isRefusing: () => world.memory().recovery !== null,
       openOrphans: () => world.memory().orphans.open,
       restore: async (replace) => {
         const { clock, isRailUp } = world
@@ -204,6 +205,7 @@ export async function startProcessor({
         await store.raiseEpoch(highWater.epoch)
         highWater = store.marks.progress()
         await start()
+        return 'restarted above the lost books'
       },
       inquire: (rail) => createOrphanInquiries({ memory: world.memory(), rails: [rail] }).inquire(),
     },

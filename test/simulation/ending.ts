@@ -65,7 +65,7 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
 /** The operator releases the restored books. */
 async function endRecovery(simulation: SimulationContext): Promise<void> {
   const { processors, rail, restoreOperator } = simulation
-  for (let round = 0; processors.recovery?.isActive() === true; round++) {
+  for (let round = 0; processors.recovery.isActive(); round++) {
     assert.ok(round < ROUNDS_MAX, 'restored books are released')
     await restoreOperator.act(simulation)
     await runPending(simulation)

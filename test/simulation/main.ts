@@ -1,7 +1,7 @@
 /**
  * Simulations by seed: `make sim`, or `node .build/test/simulation/main.js [--seed S] [--runs N]
- * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--restores] [--on-disk]
- * [--trace]`.
+ * [--steps N] [--only-books | --only-moves] [--without FAULTS] [--restores] [--owners N]
+ * [--on-disk] [--trace]`.
  *
  * Without a seed it makes many runs from a random seed; with a seed, that run alone. Each run
  * prints its seed. A seed is run by both simulations: of the books, and of moves in a cluster. One
@@ -26,7 +26,12 @@ const values = programOptions(
     onlyBooks: { about: 'no moves' },
     onlyMoves: { about: 'of shards in a cluster' },
     without: { value: 'FAULTS', about: `that do not happen: ${RATES.join()}` },
-    restores: { about: 'one processor, whose books are set back to earlier copies, for each seed' },
+    restores: { about: 'of the books to earlier copies, for each seed; by default for half' },
+    owners: {
+      value: 'N',
+      about: 'processors over the same books, 1 or 2; by default 1 for even seeds',
+      kind: 'number',
+    },
     onDisk: { about: 'books by the driver of the product, not for one of eight seeds only' },
     trace: { about: 'print each step of the books' },
   },
@@ -46,8 +51,10 @@ if (!values.onlyMoves) {
   const books = values.onDisk ? { books: 'disk' as const } : {}
   const given = (values.without ?? '').split(',')
   const without = RATES.filter((rate) => given.includes(rate))
+  const owners = ([1, 2] as const).find((count) => count === values.owners)
   const counts = await simulateSeeds({
     ...seeds,
+    ...(owners === undefined ? {} : { owners }),
     steps: values.steps ?? 1_500,
     without,
     restores: values.restores,

@@ -5,15 +5,18 @@
  * timers. Does not own: restarts and partitions (two_owners), the connection (books_network).
  *
  * - F2: when it begins to serve, its memory is what the books contain.
+ * - In recovery mode no timer runs. After the release it begins an epoch and ends.
  * - A process that has ended emits nothing.
  */
 import assert from 'node:assert/strict'
 import type { Clock, Instant } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
+import { compareUnsubmitted } from '../../src/processor/background/orphan_comparison.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
-import type { Work } from '../../src/processor/cycle/command.js'
+import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
+import { internalWork, type Work } from '../../src/processor/cycle/command.js'
 import { createBooksClock } from '../../src/processor/cycle/books_clock.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { openKeyring } from '../../src/processor/master_keys/keyring.js'
@@ -36,6 +39,10 @@ export interface OwnerProcess {
   readonly scheduler: Scheduler
   isAlive(): boolean
   isServing(): boolean
+  /** Whether it refuses writes until an operator releases the books. */
+  isInRecovery(): boolean
+  /** Whether a release is decided. */
+  isReleased(): boolean
   /** The last acknowledged one. */
   ownership(): Ownership
   memory(): Memory
@@ -44,6 +51,8 @@ export interface OwnerProcess {
   submit(work: Work): void
   /** Stops and releases the lease, so the next candidate takes over at once. */
   release(): void
+  /** The recovery is released: begins an epoch higher than this one, and ends. */
+  acceptLoss(above: number): void
   /** Ends at once. */
   end(): void
 }
@@ -62,6 +71,8 @@ export interface OwnerProcessOptions {
   readonly fault: () => PlantedFault | null
   readonly isReachable: () => boolean
   readonly railUp: () => boolean
+  /** Whether it enters recovery mode, as with RECOVERY=yes. */
+  readonly entersRecovery: () => boolean
   readonly onInstructions: (instructions: readonly RailInstruction[]) => void
   readonly onEvents: (events: readonly CommittedEvent[]) => void
   /** Called when it begins to serve. */
@@ -152,7 +163,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
     assert.deepEqual(restoredState(memory!), restoredState(inBooks), 'F2: memory is the books')
   }
 
-  const serve = (vault: Vault): void => {
+  const serve = async (vault: Vault): Promise<void> => {
     const submit = (work: Work): void => {
       if (!isStopping) pipeline?.submit(work)
     }
@@ -182,9 +193,20 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
       log,
       pause: () => scheduler.inOrder('pause', () => Promise.resolve()),
     })
-    timers.start()
+    if (options.entersRecovery()) await enter(pipeline)
+    if (!isAlive) return
+    if (memory!.recovery === null) movePayments(store, submit).catch(stop)
     isServing = true
     options.onServing()
+  }
+  const enter = (to: Pipeline): Promise<void> =>
+    new Promise((resolve) =>
+      to.submit(internalWork(enterRecovery('RECOVERY=yes'), 'service', () => resolve())),
+    )
+  /** As the product: payments are compared with orphan executions before any timer. */
+  const movePayments = async (store: Store, submit: Pipeline['submit']): Promise<void> => {
+    await compareUnsubmitted({ store, memory: memory!, pipeline: { submit }, log })
+    if (!isStopping) timers?.start()
   }
 
   const start = async (): Promise<void> => {
@@ -193,7 +215,7 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
     const vault = await load()
     if (bootsFirst) await takeOver()
     await scheduler.inOrder('load', () => checkMemory(vault).catch(options.onViolation))
-    serve(vault)
+    await serve(vault)
   }
   void start().catch(stop)
 
@@ -201,6 +223,8 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
     scheduler,
     isAlive: () => isAlive,
     isServing: () => isServing,
+    isInRecovery: () => isAlive && memory !== undefined && memory.recovery !== null,
+    isReleased: () => isAlive && !isStopping && (memory?.recovery?.released_at ?? null) !== null,
     ownership: () => held?.ownership() ?? { epoch: 0, lastBatch: 0 },
     memory: () => memory!,
     now: () => clock.now(),
@@ -212,6 +236,15 @@ export function startOwnerProcess(options: OwnerProcessOptions): OwnerProcess {
         ?.idle()
         .then(() => held?.release())
         .then(() => end('released'), stop)
+    },
+    acceptLoss: (above) => {
+      isServing = false
+      isStopping = true
+      void pipeline
+        ?.idle()
+        .then(() => held?.raiseEpoch(above))
+        .then(() => held?.release())
+        .then(() => end('released the recovery'), stop)
     },
     end: () => end('killed'),
   }

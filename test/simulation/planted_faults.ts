@@ -94,7 +94,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     ignoresWarnings: true,
     firstSeed: 20_261_122,
     provokedBy: { commitFails: 6, writeFaults: ['warned and lost'] },
-    finding: /F3: an owner is refused|is on disk before|was accepted and is stored/,
+    finding: /F3: an owner is refused|F4: |is on disk before|was accepted and is stored/,
   },
   {
     name: 'decisions at the time of the machine',

@@ -78,22 +78,27 @@ export interface Processors {
   settle(): Promise<void>
   /** Restarts the processor that serves. @returns its memory */
   restart(): Promise<Memory>
-  /** What one processor can do. Null with two. */
-  readonly recovery: Recovering | null
+  readonly recovery: Recovering
 }
 
+/** Books that are set back to an earlier copy, and what follows. */
 export interface Recovering {
-  /** Whether it serves reads only. */
+  /** Whether the processor that serves, or served last, serves reads only. */
   isActive(): boolean
-  /** Payments may still be held for these. */
+  /** Whether a processor refuses writes as it is in recovery mode. */
+  isRefusing(): boolean
+  /** Payments may still be held for these. What is not known counts as one. */
   openOrphans(): number
   /**
-   * It ends, an older copy takes the place of the books, and it starts in recovery mode. @returns
-   * whether they are behind the high-water mark
+   * All processors end, an older copy takes the place of the books, and they start in recovery
+   * mode. @returns whether the books are behind the high-water marks
    */
   restore(replace: () => Promise<void>): Promise<boolean>
-  /** The release is committed: it restarts above all that the lost books can have used. */
-  released(): Promise<void>
+  /**
+   * The release is committed: a processor restarts above all that the lost books can have used.
+   * @returns as `release`
+   */
+  released(): Promise<string | null>
   /** Asks the rail about open orphan executions that it has accepted. */
   inquire(rail: Pick<Rail, 'up' | 'send'>): void
 }

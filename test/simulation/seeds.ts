@@ -21,7 +21,7 @@ export interface SeedsOptions {
   readonly owners?: 1 | 2
   /** Faults that do not happen. Default: none. */
   readonly without?: readonly Rate[]
-  /** Each seed has one processor, whose books are set back to earlier copies. */
+  /** The books of each seed are set back to earlier copies. */
   readonly restores?: boolean
   /** Called for each line of output. */
   readonly onLine: (line: string) => void
@@ -47,11 +47,15 @@ export async function simulateSeeds(options: SeedsOptions): Promise<Counts | nul
   const { first, runs, steps, owners, books, restores = false, without = [], onLine } = options
   const given = {
     ...(owners === undefined ? {} : { owners }),
-    ...(restores ? { restores, owners: 1 as const } : {}),
+    ...(restores ? { restores } : {}),
     ...(books === undefined ? {} : { books }),
     without,
   }
-  const which = restores ? 'books --restores' : 'books'
+  const which = [
+    'books',
+    ...(restores ? ['--restores'] : []),
+    ...(owners === undefined ? [] : [`--owners=${owners}`]),
+  ].join(' ')
   const total = new Map<string, number>()
   for (let seed = first; seed < first + runs; seed++) {
     const lines: string[] = []

@@ -10,7 +10,7 @@ import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { testContract } from '../store/contract.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createBooksNetwork, type Link } from './books_network.js'
-import { COMMIT, openBooksServer } from './books_server.js'
+import { COMMIT, openBooksServer, type BooksServer } from './books_server.js'
 import { createScheduler } from './scheduler.js'
 import { createSimulatedStore } from './simulated_store.js'
 
@@ -21,9 +21,11 @@ const forever = (): Promise<void> => new Promise(() => undefined)
 
 /** Without faults; its schedulers release every step at once. */
 async function opened(folder: string): Promise<Store> {
+  const open = (): Promise<BooksServer> => openBooksServer(folder, () => null)
   const network = await createBooksNetwork({
     folder,
-    server: await openBooksServer(folder, () => null),
+    server: await open(),
+    reopen: open,
     now: elapsed,
     random: createSeededRandom(1, 0),
     outcomeOfWrite: () => 'done',

@@ -34,6 +34,10 @@ export function createSimulatedStore(options: SimulatedStoreOptions): Store {
       read('load', async (store) => ({ ...(await wholeBoot(store, since)), ...ownership() })),
     load: (wanted) => read('load', (store) => store.load(wanted)),
     due: (...query) => read('due', (store) => store.due(...query)),
+    lists: {
+      ...connection.server.store.lists,
+      unsubmitted: (...page) => read('load', (store) => store.lists.unsubmitted(...page)),
+    },
     commit: (rows) => {
       connection.prepare(rows)
       return owned().commit((epoch, batch) => [epoch, batch])

@@ -46,7 +46,7 @@ export interface RunOptions {
   readonly fault?: PlantedFault
   /** Faults that do not happen. Default: none. */
   readonly without?: readonly Rate[]
-  /** Whether an older copy takes the place of the books. Default: of one of four seeds. */
+  /** Whether an older copy takes the place of the books. Default: of half of the seeds. */
   readonly restores?: boolean
 }
 
@@ -65,8 +65,8 @@ const CHECK_EVERY_STEPS = 500
  */
 const isAudited = (seed: number): boolean => seed % 8 < 2
 
-/** Half of those with one processor. */
-const isRestored = (seed: number): boolean => seed % 4 === 0
+/** Half of those with one processor, and of those with two. */
+const isRestored = (seed: number): boolean => seed % 4 < 2
 
 export async function simulate(options: RunOptions): Promise<SimulationResult> {
   const simulation = await createSimulationContext({
@@ -117,9 +117,8 @@ function faults(simulation: SimulationContext): readonly WeightedAction[] {
   }
   if (happens(swarm.railBack)) return [[ALL, () => takeRailBack(simulation)]]
   const { recovery } = processors
-  if (swarm.restore > 0 && recovery !== null && happens(swarm.copy))
-    return [[ALL, () => copyBooks(simulation)]]
-  if (recovery?.isActive() === false && copies.count > 0 && happens(swarm.restore))
+  if (swarm.restore > 0 && happens(swarm.copy)) return [[ALL, () => copyBooks(simulation)]]
+  if (!recovery.isActive() && copies.count > 0 && happens(swarm.restore))
     return [[ALL, () => restoreBooks(simulation)]]
   if (bus.isUp && happens(swarm.busWiped)) return [[ALL, () => wipeBus(simulation)]]
   if (happens(swarm.stops) || (stops.isHeld() && random.once(20)))

@@ -8,6 +8,7 @@ import type { openDatabase } from '../../src/store/sqlite/database.js'
 import { createSeededRandom, type SeededRandom } from '../fuzz/seeded_random.js'
 import { tempFolder } from '../support/temp_folder.js'
 import type { Home } from '../support/world.js'
+import { BOOKS, OWNER } from './books_server.js'
 import { createFaultyBus, type FaultyBus } from './faulty_bus.js'
 import { createFaultyRail, type FaultyRail } from './faulty_rail.js'
 import { openInvariantChecker, type InvariantChecker } from './invariant_checker.js'
@@ -59,7 +60,7 @@ export interface SimulationOptions {
   readonly fault: PlantedFault | null
   /** Faults that do not happen. */
   readonly without: readonly Rate[]
-  /** Whether an older copy takes the place of the books. With one owner. */
+  /** Whether an older copy takes the place of the books. */
   readonly restores: boolean
 }
 
@@ -80,7 +81,7 @@ export async function createSimulationContext({
   const seededRandom = randomOf(0)
   const none = Object.fromEntries(without.map((rate) => [rate, 0]))
   const restoreRandom = randomOf(7)
-  const restored = restores ? drawRestores(restoreRandom) : {}
+  const restored = restores ? drawRestores(restoreRandom, owners) : {}
   const drawn = { ...drawSwarm(randomOf(1)), ...restored, ...none }
   const swarm = fault === null ? drawn : { ...CALM, ...fault.provokedBy }
   const random = randomBy(randomOf(2))
@@ -126,13 +127,11 @@ export async function createSimulationContext({
     stops: createOperatorStops(),
     nonces: [],
     mismatched: new Set(),
-    copies: createBooksCopies(folder, open),
+    copies: createBooksCopies(folder, owners === 1 ? [BOOKS] : [BOOKS, OWNER], open),
     lost: createLostBooks(),
     restoreOperator: createRestoreOperator(
       restoreRandom,
-      () =>
-        processors.recovery !== null &&
-        (processors.recovery.isActive() || processors.recovery.openOrphans() > 0),
+      () => processors.recovery.isActive() || processors.recovery.openOrphans() > 0,
     ),
     restoreRandom,
     happens,

@@ -114,8 +114,9 @@ export function drawSwarm(random: SeededRandom): Swarm {
   }
 }
 
-/** One of two owners cannot be set back alone. */
-export const drawRestores = (random: SeededRandom): Pick<Swarm, 'restore' | 'copy'> => ({
+/** One of two owners must serve for long enough that a recovery can be released. */
+export const drawRestores = (random: SeededRandom, owners: 1 | 2): Partial<Swarm> => ({
   restore: random.pick([200, 400, 800]),
   copy: random.pick([50, 150, 300]),
+  ...(owners === 1 ? {} : { disturb: random.pick([40, 100, 200]), readsOnly: 0 }),
 })

@@ -7,14 +7,18 @@
  *
  * - F5: an answer needs a commit or a barrier: no call is answered by a processor that had lost the
  *   books before the call was made.
- * - F4: nothing acknowledged is lost: the books are never behind what a processor has recorded.
+ * - F4: nothing acknowledged is lost: the books are never behind what a processor has recorded,
+ *   unless they were restored and the loss is not accepted yet.
+ * - Gateways carry what a processor has recorded to the other one.
  */
 import assert from 'node:assert/strict'
 import { MINUTE, plus, SECOND } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
+import { createOrphanInquiries } from '../../src/processor/background/orphan_inquiries.js'
 import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
 import type { Work } from '../../src/processor/cycle/command.js'
+import { isAhead } from '../../src/processor/recovery/high_water.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { Progress } from '../../src/store/progress.js'
 import type { openDatabase } from '../../src/store/sqlite/database.js'
@@ -22,7 +26,7 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { simulatedClock, type Home } from '../support/world.js'
 import { CLOCK_SPEED, createBooksNetwork, type WriteOutcome } from './books_network.js'
-import { openBooksServer } from './books_server.js'
+import { openBooksServer, type BooksServer } from './books_server.js'
 import { startOwnerProcess, type OwnerProcess } from './owner_process.js'
 import type { PlantedFault } from './planted_faults.js'
 import { arrivedWork, subscribe, type Processors } from './processors.js'
@@ -83,9 +87,17 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
   let events: CommittedEvent[] = []
   const onViolation = (broken: Error): void => void (violation ??= broken)
 
+  /** Processors enter recovery mode until one has. */
+  let isRecoveryRequested = false
+  let isRecovering = false
+  /** The epoch of the loss that was accepted last, in the restored copy. */
+  let acceptedBefore: number | null = null
+  const openServer = (): Promise<BooksServer> => openBooksServer(folder, () => fault, options.open)
+
   const network = await createBooksNetwork({
     folder,
-    server: await openBooksServer(folder, () => fault, options.open),
+    server: await openServer(),
+    reopen: openServer,
     now: () => clock.now(),
     random: seededRandom,
     outcomeOfWrite: options.outcomeOfWrite,
@@ -116,12 +128,13 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
         if (!machine.cuts.has('rail')) instructions.push(...sent)
       },
       onEvents: (published) => void events.push(...published),
+      entersRecovery: () => isRecoveryRequested || (isLossOpen() && isBehind(machines)),
       onServing: () => {
         hasTakenOver = true
-        const { epoch, lastBatch } = process.ownership()
-        const { highWater } = machine
-        if (epoch < highWater.epoch || lastBatch < highWater.lastBatch)
-          onViolation(new Error(`F4: the books are behind batch ${highWater.lastBatch}`))
+        isRecovering = process.isInRecovery()
+        if (isRecovering) isRecoveryRequested = false
+        else if (isBehind([machine]))
+          onViolation(new Error(`F4: the books are behind batch ${machine.highWater.lastBatch}`))
       },
       onEnd: (why) => onCount(`ended: ${why}`),
       onViolation,
@@ -142,20 +155,30 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     }
     return Object.assign(machine, { process: startOn(machine) })
   }
-  const machines = [createMachine('one', 1, 0)]
+  const isLossOpen = (): boolean => network.owner.acceptedEpoch === acceptedBefore
+  const isBehind = (recorders: readonly Pick<Machine, 'highWater'>[]): boolean => {
+    const progress = network.progress()
+    const { booksId } = progress
+    return recorders.some(({ highWater }) => isAhead({ booksId, ...highWater }, progress))
+  }
+  const machines: Machine[] = []
+  machines.push(createMachine('one', 1, 0))
   const serving = (): Machine[] => machines.filter(({ process }) => process.isServing())
   const owner = (): Machine | undefined =>
     serving().find(({ process }) => process.ownership().epoch === network.owner.epoch)
 
+  /** In recovery mode the mark stays the evidence of the loss. */
   const noteProgress = (): void => {
     for (const machine of machines) {
-      const { epoch, lastBatch } = machine.process.ownership()
-      if (epoch >= machine.highWater.epoch) machine.highWater = { epoch, lastBatch }
+      const { process } = machine
+      if (process.isServing() && !process.isInRecovery()) machine.highWater = process.ownership()
     }
   }
-  /** Restarts ended processes. @returns the effect of the step */
+  /** Restarts processes that have ended, or have released a recovery. @returns the effect */
   const afterStep = async (): Promise<string | null> => {
     noteProgress()
+    const newest = Math.max(...machines.map(({ highWater }) => highWater.epoch))
+    for (const { process } of machines) if (process.isReleased()) process.acceptLoss(newest)
     for (const machine of machines) {
       if (!machine.process.isAlive()) machine.process = startOn(machine)
     }
@@ -306,15 +329,14 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
     setRail: (up) => (railUp = up),
     openEvents: () => network.server.store.openEvents(0, EVERY_EVENT),
     marks: () => {
-      const books = network.server.store.marks
-      const { booksId } = books.progress()
-      const { epoch, lastBatch } = network.owner
+      const onDisk = network.progress()
+      const { booksId } = onDisk
       const [highest] = machines
         .map(({ highWater }) => highWater)
         .sort((one, other) => other.epoch - one.epoch || other.lastBatch - one.lastBatch)
       return {
-        books,
-        onDisk: { booksId, epoch, lastBatch },
+        books: network.server.store.marks,
+        onDisk,
         highWater: { booksId, ...highest! },
       }
     },
@@ -339,7 +361,34 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
         other.process.end()
       }
     },
-    recovery: null,
+    recovery: {
+      isActive: () => isRecovering,
+      isRefusing: () => machines.some(({ process }) => process.isInRecovery()),
+      openOrphans: () =>
+        acceptedBefore === null ? 0 : (owner()?.process.memory().orphans.open ?? 1),
+      restore: async (replace) => {
+        for (const { process } of machines) process.end()
+        const { lastBatch } = network.owner
+        const isAllRecorded = machines.some(({ highWater }) => highWater.lastBatch === lastBatch)
+        await network.restore(replace)
+        isRecoveryRequested = true
+        acceptedBefore = network.owner.acceptedEpoch
+        const isBehindMarks = isBehind(machines) || !isAllRecorded
+        for (const machine of machines) {
+          machine.cuts.clear()
+          machine.isPaused = false
+        }
+        await afterStep()
+        await until(() => owner() !== undefined)
+        hasTakenOver = false
+        return isBehindMarks
+      },
+      released: () => Promise.resolve(null),
+      inquire: (rail) => {
+        const memory = owner()?.process.memory()
+        if (memory !== undefined) createOrphanInquiries({ memory, rails: [rail] }).inquire()
+      },
+    },
     restart: async () => {
       machines[0]!.process.end()
       await afterStep()

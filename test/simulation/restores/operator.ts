@@ -6,10 +6,11 @@
  * Owns: the order of the steps, the decisions. Does not own: when a step is taken (simulation), the
  * restore (restore).
  *
- * - One call at a time: the next one follows its answer, or a restart.
+ * - One call at a time: the next one follows its answer, a restart, or a time without an answer.
  * - Decisions are right: the partner is asked whose payment an execution was (lost_books).
  */
 import { instant } from '../../../src/base/clock.js'
+import { ANSWER_WITHIN_MS } from '../../../src/base/constants.js'
 import type { MovementKind } from '../../../src/base/movements.js'
 import {
   approveIntent,
@@ -52,8 +53,8 @@ export interface RestoreOperator {
   act(simulation: SimulationContext): Promise<void>
   /** The books are an older copy. */
   onRestored(): void
-  /** The call under way gets no answer. */
-  onRestart(): void
+  /** The call under way may get no answer. */
+  onRestart(simulation: SimulationContext): void
   /** Partners repeat nothing any more: an execution without a payment has none. */
   onEnding(): void
   /** Whether a release is committed since the last call. */
@@ -72,6 +73,8 @@ export function createRestoreOperator(
 ): RestoreOperator {
   let isBusy = false
   let isWaiting = false
+  let askedAt = 0
+  let calls = 0
   let isEnding = false
   let isReleased = false
   let statement: RailStatement | null = null
@@ -89,15 +92,25 @@ export function createRestoreOperator(
     onAnswer: (answer: Answer) => void = () => undefined,
   ): void => {
     isWaiting = true
+    askedAt = simulation.processors.clock.now()
+    const call = ++calls
     callOfOperator(simulation, {
       commandAt: () => command,
       onAnswer: (answer) => {
+        if (call !== calls) return
         isWaiting = false
         if (!answer.ok && 'approvalRequest' in answer)
           requests.push({ id: answer.approvalRequest, onAnswer })
         else onAnswer(answer)
       },
     })
+  }
+
+  /** One of two processors can be cut off, or no longer own the books. */
+  const giveUpLate = ({ processors }: SimulationContext): void => {
+    if (processors.count === 1 || processors.clock.now() - askedAt < ANSWER_WITHIN_MS) return
+    isWaiting = false
+    calls += 1
   }
 
   const findingsOf = async (simulation: SimulationContext): Promise<ReleaseFindings> => {
@@ -114,7 +127,7 @@ export function createRestoreOperator(
 
   const approveNext = async (simulation: SimulationContext): Promise<void> => {
     const { id, onAnswer } = requests.shift()!
-    const inRecovery = simulation.processors.recovery?.isActive() === true
+    const inRecovery = simulation.processors.recovery.isActive()
     const findings = inRecovery ? await findingsOf(simulation) : NO_FINDINGS
     ask(simulation, approveRequest(actor(SECOND), id, { ...LINKS, findings }), onAnswer)
   }
@@ -207,13 +220,26 @@ export function createRestoreOperator(
     })
   }
 
+  /** The user pays something else this time: its own execution is of another payment. */
+  const onDiffering = (
+    simulation: SimulationContext,
+    payment: Held,
+    orphans: readonly Orphan[],
+  ): Decisions => {
+    const own = orphans.find(
+      ({ instruction, status }) => instruction === payment.id && status === 'open',
+    )
+    if (own === undefined) return [() => reject(simulation, payment)]
+    return own.state === 'accepted' ? [] : [() => dismiss(simulation, own)]
+  }
+
   const onHeld = (
     simulation: SimulationContext,
     payment: Held,
     orphans: readonly Orphan[],
   ): Decisions => {
     const { lost } = simulation
-    if (differing.has(payment.id)) return [() => reject(simulation, payment)]
+    if (differing.has(payment.id)) return onDiffering(simulation, payment, orphans)
     const own = orphans.filter(({ instruction }) => lost.intentionOf(instruction) === payment.mark)
     const open = own.filter(({ status }) => status === 'open')
     const executed = open.find(({ state }) => state === 'executed')
@@ -258,29 +284,37 @@ export function createRestoreOperator(
     return [() => ask(simulation, inquire(actor(FIRST), id))]
   }
 
+  const beginAgain = (): void => {
+    isReleased = false
+    statement = null
+    isRecorded = false
+    requests = []
+  }
+
   return {
     hasWork: () => isBusy || isOpen(),
     act: async (simulation) => {
+      if (isWaiting) giveUpLate(simulation)
       if (isWaiting) return
       const { rail, processors } = simulation
       const { recovery } = processors
       if (requests.length > 0) return approveNext(simulation)
-      if (recovery?.isActive() === true) return recover(simulation)
+      if (recovery.isActive()) return recover(simulation)
       if (random.once(4))
-        recovery?.inquire({ up: () => rail.isUp, send: (queries) => rail.send(queries) })
+        recovery.inquire({ up: () => rail.isUp, send: (queries) => rail.send(queries) })
       await decide(simulation)
     },
     onRestored: () => {
       isBusy = true
       differing.clear()
       equalTo.clear()
+      beginAgain()
     },
-    onRestart: () => {
+    onRestart: ({ processors }) => {
       isWaiting = false
-      isReleased = false
-      statement = null
-      isRecorded = false
-      requests = []
+      if (processors.count === 1) return beginAgain()
+      // A former owner can still answer.
+      calls += 1
     },
     onEnding: () => (isEnding = true),
     takeReleased: () => {

@@ -20,16 +20,16 @@ export async function copyBooks({ copies, trace }: SimulationContext): Promise<v
 
 export async function restoreBooks(simulation: SimulationContext): Promise<void> {
   const { copies, lost, processors, checker, rail, workload, stops, trace } = simulation
-  const { recovery } = processors
-  assert.ok(recovery !== null)
   const before = await checker.rows()
   lost.remember(before)
   const { confirmed } = await checker.restoredTables()
-  const { newer, file } = copies.choose(simulation.restoreRandom)
+  const { newer, copy } = copies.choose(simulation.restoreRandom)
   trace.add(`restored, copies that are newer: ${newer}`)
   passTime(simulation, TAKES_MS)
 
-  const isBehind = await recovery.restore(() => checker.whileClosed(() => copies.restore(file)))
+  const isBehind = await processors.recovery.restore(() =>
+    checker.whileClosed(() => copies.restore(copy)),
+  )
   const rows = await checker.rows()
   const submitted = submittedOf(rows)
   const missing = await checker.missingEvents(lost.published())
