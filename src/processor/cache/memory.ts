@@ -164,7 +164,7 @@ export async function loadMemory(
 ): Promise<Memory> {
   const boot = await store.boot(plus(now, -duplicateWindowMs))
   const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
-  loadTenants(memory, boot, vault)
+  loadTenants(memory, boot, vault, now)
   for (const row of boot.sandboxRates) rememberRate(memory, 'sandbox', row)
   for (const row of boot.rates) rememberRate(memory, 'production', row)
   for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
@@ -183,7 +183,7 @@ export async function loadMemory(
 }
 
 /** What the move of a partner changes: its rows, and the last numbers of these books. */
-function loadTenants(memory: Memory, boot: BootState, vault: Vault): void {
+function loadTenants(memory: Memory, boot: BootState, vault: Vault, now: Instant): void {
   for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
   for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))
   for (const row of boot.signingKeys) memory.keys.set(row.id as KeyId, keyEntry(row, vault))
@@ -203,7 +203,7 @@ function loadTenants(memory: Memory, boot: BootState, vault: Vault): void {
     if (live.isCorrupt !== true) memory.recentPayments.add(live.context)
   }
   loadBooks(memory, boot)
-  loadRecoveries(memory, boot)
+  loadRecoveries(memory, boot, now)
 }
 
 /**
@@ -219,7 +219,7 @@ export async function reloadTenants(
 ): Promise<void> {
   const boot = await store.boot(plus(now, -duplicateWindowMs))
   const fresh = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
-  loadTenants(fresh, boot, vault)
+  loadTenants(fresh, boot, vault, now)
   const { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies } = fresh
   const { deposits, discrepancyIds, masterKeys, partners, keys, approvalRequests } = fresh
   const { singleHanded, endpoints, routes, balances, balanceAlerts, sequences } = fresh
@@ -320,10 +320,11 @@ function loadBooks(memory: Memory, boot: BootState): void {
 
 /**
  * Each release skipped positions, and as many sequence numbers of each tenant and numbers of
- * postings. A posting after the release has a number above them.
+ * postings. A posting after the release has a number above them. So it has after a release whose
+ * clock was ahead, although its moment is earlier: one that is above all that was skipped.
  */
-function loadRecoveries(memory: Memory, boot: BootState): void {
-  const { recoveries, orphans, sequences, newestEventAt, newestPostingAt } = boot
+function loadRecoveries(memory: Memory, boot: BootState, now: Instant): void {
+  const { recoveries, orphans, sequences, newestEventAt, newestPostingAt, lastPosting } = boot
   const releasedAt = recoveries.map(({ released_at: at }) => at)
   const numberedAt = [newestEventAt, newestPostingAt, ...releasedAt].filter((at) => at !== null)
   memory.lastNumberedAt = numberedAt.length === 0 ? null : Math.max(...numberedAt)
@@ -335,8 +336,12 @@ function loadRecoveries(memory: Memory, boot: BootState): void {
     memory.sequences.set(tenant, sequence + skippedAfter(position))
   }
   memory.skippedSequences = skippedAfter(0)
+  const isAboveAll = lastPosting > memory.skippedSequences
   memory.lastPosting += skippedIn(
-    recoveries.filter(({ released_at: at }) => at !== null && at > (newestPostingAt ?? 0)),
+    recoveries.filter(
+      ({ released_at: at }) =>
+        at !== null && at > (newestPostingAt ?? 0) && !(at > now && isAboveAll),
+    ),
   )
   for (const row of recoveries) {
     memory.lastRecovery = row.number

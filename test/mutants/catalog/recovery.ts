@@ -126,6 +126,10 @@ export const RECOVERY: readonly Mutant[] = [
         'SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.max(0, now - copyEndsAt)',
         'SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.min(0, copyEndsAt)',
       ],
+      'A release with a clock that is decades off uses up the numbers.': [
+        'Math.floor((NUMBER_MAX - last) / 2)',
+        'Number.MAX_VALUE',
+      ],
     },
   ),
   ...faultsIn('src/processor/cache/memory.ts', 'processor/recovery/recovery_mode', {

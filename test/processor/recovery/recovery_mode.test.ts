@@ -1,5 +1,7 @@
 /** Recovery mode: what it refuses, the executions that it takes, and its release. */
+import { readEvents } from '../../../src/api/events.js'
 import { DAY, MINUTE } from '../../../src/base/clock.js'
+import { fromMessage, toMessage } from '../../../src/bus/event_message.js'
 import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import {
   releaseRecovery,
@@ -42,6 +44,8 @@ import {
   resolve,
 } from './orphans.js'
 
+/** More than numbers of 53 bits are skipped for. */
+const DECADES = 80 * 365 * DAY
 const UNCHECKED = { ...RELEASE, statement: null, figures: null }
 
 /** The route of `aPayout`, with a fee that the recipient bears. */
@@ -208,6 +212,42 @@ runOnBothStores({
       t.ok(first!.position > lost!.position)
       t.ok(first!.sequence > lost!.sequence)
     })
+  },
+
+  'a clock that is decades off leaves numbers for later releases': async (t, world) => {
+    await pay(world)
+    for (const release of [1, 2, 3]) {
+      await world.rebuild()
+      world.clock.pass(DECADES)
+      await restored(world)
+      await pay(world)
+      const event = world.events.at(-1)!
+      const { subject, headers, payload } = toMessage(DEMO, [event], event.id)
+      const header = (name: string): string => new Map(headers).get(name) ?? ''
+      const read = fromMessage({ subject, payload: Buffer.from(payload), header })
+      t.match(read, { ok: true }, `release ${release}: webhook pools read its number`)
+      const after = { after: String(event.sequence) }
+      t.match(readEvents(after), { ok: true }, 'partners read on from it')
+      t.ok(Number.isSafeInteger(world.memory().lastPosting))
+    }
+    t.ok((await world.trialBalance()).balanced)
+  },
+
+  'a release whose clock was ahead skips numbers of postings once': async (t, world) => {
+    await pay(world)
+    await world.rebuild()
+    const before = world.memory().lastPosting
+    world.clock.pass(DECADES)
+    await restored(world)
+    world.clock.pass(-DECADES)
+    await world.rebuild()
+    t.ok(world.memory().lastPosting >= before + SKIPPED_POSITIONS, 'also before the next posting')
+    await pay(world)
+    const { lastPosting } = world.memory()
+    for (const restart of [1, 2, 3]) {
+      await world.rebuild()
+      t.equal(world.memory().lastPosting, lastPosting, `restart ${restart}`)
+    }
   },
 
   'a report about an accepted instruction waits for the release': async (t, world) => {

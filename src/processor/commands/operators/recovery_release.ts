@@ -9,8 +9,8 @@
  *   timers, the relay and the connections to rail and pools start from the released books.
  * - No event position, sequence of a tenant or number of a posting is used twice: the next ones are
  *   above all that the lost books can have used. That holds also when the same copy, or an older
- *   one, is restored again: the longer ago the copy ends, the more are skipped. The row names the
- *   skipped positions.
+ *   one, is restored again: the longer ago the copy ends, the more are skipped, up to half of the
+ *   numbers that are left. The row names the skipped positions.
  * - The events and instructions that bus, pools and rail have and the books lost are recorded as
  *   accepted losses, so later starts no longer count them as being behind.
  */
@@ -22,13 +22,15 @@ import type { Command, CommandContext } from '../../cycle/command.js'
 import type { Behind } from '../../recovery/marks.js'
 import { readFigures, type StoredFigures } from '../../recovery/statement_figures.js'
 
-/** More events than a copy can lack; positions stay below 2^53 for millions of recoveries. */
+/** More events than a copy can lack. */
 export const SKIPPED_POSITIONS = 1_000_000_000
 /**
  * More events than books commit on average, of all that have continued the same copy; and so many
  * that, of the same copy, one release is above several that followed each other minutes before.
  */
 export const SKIPPED_PER_MS = 10_000
+/** Receivers of the bus and readers of the feed of events take numbers of 15 digits. */
+const NUMBER_MAX = 999_999_999_999_999
 
 export interface RailCheck {
   /** Name and digest of the reconciled rail statement. Null if the rail was checked without one. */
@@ -107,10 +109,16 @@ export function releaseRecovery(
   }
 }
 
-/** Books without an event, a posting or a release say nothing about the age of the copy. */
+/**
+ * Books without an event, a posting or a release say nothing about the age of the copy. At most
+ * half of the numbers that are left are skipped: a clock that is years off uses up none of them.
+ */
 function skippedPositions({ memory, now }: CommandContext, enteredAt: number): number {
-  const copyEndsAt = Math.max(0, memory.lastNumberedAt ?? enteredAt)
-  return SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.max(0, now - copyEndsAt)
+  const { lastNumberedAt, lastPosition, lastPosting, sequences } = memory
+  const copyEndsAt = Math.max(0, lastNumberedAt ?? enteredAt)
+  const wanted = SKIPPED_POSITIONS + SKIPPED_PER_MS * Math.max(0, now - copyEndsAt)
+  const last = Math.max(lastPosition, lastPosting, memory.skippedSequences, ...sequences.values())
+  return Math.min(wanted, Math.max(0, Math.floor((NUMBER_MAX - last) / 2)))
 }
 
 function isComplete({ statement, figures, railChecked }: RailCheck): boolean {
