@@ -16,6 +16,7 @@ import { watchProcessorAddresses } from '../../src/base/processor_addresses.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { createRenewedClient } from '../../src/grpc/renewed_client.js'
 import { dataFile } from '../../src/base/settings.js'
+import { createSteadyClock } from '../../src/base/steady_clock.js'
 import { webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { openOwnProcess } from '../../src/metrics/own_process.js'
 import { degradedBy, reportChanges, type StateReport } from '../../src/process/state_report.js'
@@ -177,6 +178,7 @@ const retention = startRetention(
       eventConsumer.inOrder(() => store.removeSettled(before, after)),
   },
   clock,
+  createSteadyClock(clock, elapsed).isSteady,
   { delivered: settings.WEBHOOK_KEEP_DELIVERED_DAYS, dead: settings.WEBHOOK_KEEP_DEAD_DAYS },
   poolFailed,
 )

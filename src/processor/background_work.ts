@@ -8,6 +8,8 @@
 import { systemPause } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
 import type { Settings } from '../base/settings.js'
+import { createSteadyClock } from '../base/steady_clock.js'
+import { CLOCK_LIMIT_MS } from '../store/postgres/server_clock.js'
 import { createBeneficiaryExpiry } from './background/beneficiary_expiry.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createKeyIndexMoves } from './background/key_index_moves.js'
@@ -35,6 +37,8 @@ import type { Pipeline } from './cycle/pipeline.js'
 export interface BackgroundWorkOptions {
   readonly settings: Settings
   readonly clock: BooksClock
+  /** Monotonic, milliseconds. */
+  readonly elapsed: () => number
   readonly recovery: Recovery
   readonly memory: Memory
   readonly pipeline: Pipeline
@@ -68,7 +72,8 @@ export interface BackgroundWork {
 }
 
 export function createBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
-  const { settings, clock, recovery, memory, pipeline, rail, relay, member, log } = options
+  const { settings, clock, elapsed, recovery, memory, pipeline, rail } = options
+  const { relay, member, log } = options
   const { movedReports } = options
   const { store } = recovery
   const { lists } = store
@@ -78,8 +83,11 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   })
   const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
   const keyIndexMoves = createKeyIndexMoves({ memory, pipeline })
+  const steady = createSteadyClock(clock, elapsed)
+  const differsMs = (): number => Math.abs(store.clockOffsetMs?.() ?? 0)
+  const isSteady = (): boolean => steady.isSteady() && differsMs() <= CLOCK_LIMIT_MS
   const retention = createRetention({
-    ...{ clock, memory, pipeline, log, lists },
+    ...{ clock, isSteady, memory, pipeline, log, lists },
     keep: {
       events: settings.EVENTS_KEEP_DAYS,
       payoutKeys: settings.PAYOUT_KEYS_KEEP_DAYS,
@@ -89,11 +97,11 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   })
   const userErasures = createUserErasures({ clock, memory, pipeline, log, lists })
   const userExpiry = createUserExpiry({
-    ...{ clock, memory, pipeline, log, lists },
+    ...{ clock, isSteady, memory, pipeline, log, lists },
     keepDays: settings.USERS_KEEP_DAYS,
   })
   const beneficiaryExpiry = createBeneficiaryExpiry({
-    ...{ clock, pipeline, log, lists },
+    ...{ clock, isSteady, pipeline, log, lists },
     keepDays: settings.BENEFICIARIES_KEEP_DAYS,
   })
   const orphanInquiries = createOrphanInquiries({ memory, rails: rail.all() })

@@ -231,7 +231,7 @@ await recovery.checkSources()
 
 // Background work.
 const work = createBackgroundWork({
-  ...{ settings, clock, recovery, memory, pipeline, rail, relay, member, log },
+  ...{ settings, clock, elapsed, recovery, memory, pipeline, rail, relay, member, log },
   movedReports,
   onSettingsFault: setServing,
   onUnnamedRails: reportState,

@@ -112,8 +112,12 @@ export interface RetentionReads {
   events(tenant: TenantId, after: number, limit: number): Promise<readonly StoredEventAge[]>
   /** Keys up to this sequence were looked at, by kind. */
   keyEdges(): Promise<readonly Row<'keyRetention'>[]>
-  /** The last key that was bound by this moment, as far as that is known. 0 means none. */
-  lastKeyBy(moment: Instant): Promise<number>
+  /**
+   * The last key that was bound by this moment, as far as that is known. 0 means none.
+   *
+   * @param now an age that was recorded later is of a clock that was ahead
+   */
+  lastKeyBy(moment: Instant, now: Instant): Promise<number>
   /** Keys with sequences after `after` and up to `through`, in order. */
   keys(after: number, through: number, limit: number): Promise<readonly StoredKeyAge[]>
   /** Requests of before this moment with recorded actions, the oldest first. */
@@ -126,8 +130,8 @@ export const createRetentionReads = (read: Read): RetentionReads => ({
   eventEdge: async (tenant) => (await read<Row<'eventRetention'>>(eventEdgeStatement(tenant)))[0],
   events: (tenant, after, limit) => read(eventAgesStatement(tenant, after, limit)),
   keyEdges: () => read(KEY_EDGES),
-  lastKeyBy: async (moment) =>
-    (await read<{ through: number }>(lastKeyStatement(moment)))[0]?.through ?? 0,
+  lastKeyBy: async (moment, now) =>
+    (await read<{ through: number }>(lastKeyStatement(moment, now)))[0]?.through ?? 0,
   keys: (after, through, limit) => read(keyAgesStatement(after, through, limit)),
   requests: async (before, limit) => {
     const rows = await read<{ id: string }>(requestsStatement(before, limit))
@@ -170,9 +174,13 @@ const KEY_EDGES: Statement = {
   values: [],
 }
 
-const lastKeyStatement = (moment: Instant): Statement => ({
-  sql: () => 'SELECT coalesce(max(through), 0) AS through FROM idempotency_ages WHERE at <= ?',
-  values: [moment],
+/** An age before an earlier row's was recorded while the clock was set back: it does not count. */
+const lastKeyStatement = (moment: Instant, now: Instant): Statement => ({
+  sql: () => `SELECT coalesce(max(through), 0) AS through FROM (
+      SELECT through, at, max(CASE WHEN at <= ?2 THEN at ELSE 0 END) OVER (ORDER BY through)
+        AS newest FROM idempotency_ages) AS ages
+    WHERE at <= ?1 AND at >= newest`,
+  values: [moment, now],
 })
 
 export const keyAgesStatement = (after: number, through: number, limit: number): Statement => ({

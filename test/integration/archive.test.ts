@@ -62,6 +62,7 @@ async function endKeys(dataDir: string): Promise<void> {
   const retention = createRetention({
     keep: { events: 0, payoutKeys: 0, otherKeys: 31, requests: 0 },
     ...{ clock: world.clock, lists: world.store.lists, memory: world.memory() },
+    isSteady: () => true,
     pipeline: { submit: (work) => world.submit(work) },
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     pauseMs: 0,

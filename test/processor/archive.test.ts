@@ -129,6 +129,7 @@ async function deleteKeys(world: World): Promise<void> {
   const keep = { events: 0, payoutKeys: 0, otherKeys: 31, requests: 0 }
   await createRetention({
     ...{ keep, clock: world.clock, lists: world.store.lists, memory: world.memory() },
+    isSteady: () => true,
     pipeline: { submit: (work) => world.submit(work) },
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     pauseMs: 0,

@@ -30,6 +30,7 @@ const expiryOf = (world: World, commits = Number.POSITIVE_INFINITY) => {
   let left = commits
   return createBeneficiaryExpiry({
     ...{ keepDays: KEEP_DAYS, clock: world.clock, lists: world.store.lists },
+    isSteady: () => true,
     pipeline: {
       submit: (work) => {
         left -= 1

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { audit } from '../../src/audit/audit.js'
 import { openBooks } from '../../src/audit/books.js'
-import { DAY } from '../../src/base/clock.js'
+import { DAY, HOUR } from '../../src/base/clock.js'
 import { leastIdAt, type PayoutId, type RequestId, type TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
+import { createSteadyClock } from '../../src/base/steady_clock.js'
 import { recorded } from '../../src/processor/changes/request_actions.js'
 import { internalWork, type Command } from '../../src/processor/cycle/command.js'
 import { createKeyIndexMoves } from '../../src/processor/background/key_index_moves.js'
@@ -23,15 +24,17 @@ import { eventually } from '../support/eventually.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { captured, intentAt } from './intent_lifecycle.js'
 import { executed, read } from './scenarios.js'
 import { writeSmallBooks } from '../audit/small_books.js'
 
 const KEEP_ALL: KeptDays = { events: 0, payoutKeys: 0, otherKeys: 0, requests: 0 }
 
-const retentionOf = (world: World, keep: Partial<KeptDays>, rowsMax = 3) =>
+const retentionOf = (world: World, keep: Partial<KeptDays>, rowsMax = 3, isSteady = () => true) =>
   createRetention({
     keep: { ...KEEP_ALL, ...keep },
     clock: world.clock,
+    isSteady,
     lists: world.store.lists,
     memory: world.memory(),
     pipeline: { submit: (work) => world.submit(work) },
@@ -170,6 +173,54 @@ t.test('keys are deleted by kind, at the earliest when their day has ended', asy
   t.not(payoutOf(await pay(world, 'p')), payout)
   t.equal(payoutOf(await pay(world, 'open')), open)
   t.equal(intentOf(await create(world, 'i')), next, 'the other kind is kept')
+})
+
+t.test('a clock that is set back for a while makes no key older', async (t) => {
+  const world = await createWorld(t)
+  const retention = retentionOf(world, { payoutKeys: 365, otherKeys: 31 })
+  const first = await completed(world, 'first')
+  const lifecycle = await intentAt(world, captured)
+  await retention.run()
+  world.clock.pass(40 * DAY)
+  const now = world.clock.now()
+  const payout = await completed(world, 'p')
+  const refund = viewOf(await lifecycle.refund('r'))
+
+  for (const at of [1, now - 100 * DAY]) {
+    world.clock.set(at) // as of a machine that has not asked its time server yet
+    await world.rebuild()
+    await retentionOf(world, { payoutKeys: 365, otherKeys: 31 }).run()
+    world.clock.set(now)
+    await world.rebuild()
+    await retentionOf(world, { payoutKeys: 365, otherKeys: 31 }).run()
+    t.equal(payoutOf(await pay(world, 'p')), payout, 'a repeated key pays nothing again')
+    t.equal(payoutOf(await pay(world, 'first')), first)
+    t.same(viewOf(await lifecycle.refund('r')), refund)
+  }
+})
+
+t.test('a step of the clock makes nothing old within the next hour', async (t) => {
+  const world = await createWorld(t)
+  let elapsed = 0
+  const pass = (ms: number): void => {
+    world.clock.pass(ms)
+    elapsed += ms
+  }
+  const { isSteady } = createSteadyClock(world.clock, () => elapsed)
+  const keep = { events: 40, payoutKeys: 365, otherKeys: 40 }
+  const retention = retentionOf(world, keep, 3, isSteady)
+  const payout = await completed(world, 'p')
+  await create(world, 'i')
+  await settle(world)
+  pass(2 * HOUR)
+  await retention.run()
+  world.clock.pass(500 * DAY)
+  await retention.run()
+  t.same(retention.deleted, { events: 0, keys: 0, requests: 0 })
+  t.equal(payoutOf(await pay(world, 'p')), payout)
+  pass(HOUR)
+  await retention.run()
+  t.ok(retention.deleted.keys > 0, 'then it is the time')
 })
 
 t.test('nothing is deleted by default, and nothing while the books are read-only', async (t) => {

@@ -250,6 +250,7 @@ const expiryOf = (world: World, keepDays: number) =>
   createUserExpiry({
     keepDays,
     clock: world.clock,
+    isSteady: () => true,
     lists: world.store.lists,
     memory: world.memory(),
     pipeline: { submit: (work) => world.submit(work) },

@@ -3,7 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { DAY, HOUR, instant, plus, type Instant } from '../../src/base/clock.js'
 import { startRetention } from '../../actors/webhook/store/retention.js'
-import { openWebhookStore, type ScannedPage } from '../../actors/webhook/store/store.js'
+import {
+  openWebhookStore,
+  type ReceiptPosition,
+  type ScannedPage,
+} from '../../actors/webhook/store/store.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -49,6 +53,7 @@ t.test('a sweep continues where the last one ended and restarts each hour', asyn
         },
       },
       { now: () => now },
+      () => true,
       { delivered, dead: 30 },
       failed,
       5,
@@ -70,4 +75,25 @@ t.test('a sweep continues where the last one ended and restarts each hour', asyn
   const before = scans.length
   now = plus(NOW, HOUR)
   await eventually('the sweep restarts', () => scans.slice(before).some(({ from }) => from === 0))
+})
+
+t.test('nothing is removed while the clock is not steady', async (t) => {
+  let isSteady = false
+  let scans = 0
+  let looks = 0
+  const removeSettled = async (_before: object, after: ReceiptPosition): Promise<ScannedPage> => {
+    scans += 1
+    return { upTo: after, isEnd: true }
+  }
+  const look = (): boolean => {
+    looks += 1
+    return isSteady
+  }
+  const kept = { delivered: 8, dead: 30 }
+  const retention = startRetention({ removeSettled }, { now: () => NOW }, look, kept, failed, 1)
+  t.teardown(() => retention.stop())
+  await eventually('several sweeps', () => looks > 3)
+  t.equal(scans, 0)
+  isSteady = true
+  await eventually('a removal', () => scans > 0)
 })

@@ -3,11 +3,13 @@
  *
  * - Events are kept longer than the stream keeps messages, because a removed event that arrives
  *   again is delivered again.
+ * - Nothing is removed within an hour of a start or of a step of the clock (base/steady_clock).
  * - Dead letters are kept longer than delivered events, so they can be redriven.
  * - A sweep continues where the last one ended and restarts with the oldest event once an hour, so
  *   events held for a disabled endpoint are not scanned each time.
  */
 import { DAY, HOUR, instant, MINUTE, plus, type Clock } from '../../../src/base/clock.js'
+import type { SteadyClock } from '../../../src/base/steady_clock.js'
 import type { ReceiptPosition, WebhookStore } from './store.js'
 
 /** In days. */
@@ -26,6 +28,7 @@ const OLDEST: ReceiptPosition = { receivedAt: instant(0), position: 0 }
 export function startRetention(
   store: Pick<WebhookStore, 'removeSettled'>,
   clock: Clock,
+  isSteady: SteadyClock['isSteady'],
   kept: KeptDays,
   failed: (fault: unknown) => void,
   sweepEveryMs = SWEEP_EVERY_MS,
@@ -36,6 +39,7 @@ export function startRetention(
   let stopped = false
 
   const sweep = async (): Promise<void> => {
+    if (!isSteady()) return
     const now = clock.now()
     const before = {
       delivered: plus(now, -kept.delivered * DAY),

@@ -15,6 +15,7 @@
 import { DAY, plus, systemPause, type Clock, type Instant } from '../../base/clock.js'
 import { instantOf } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
+import type { SteadyClock } from '../../base/steady_clock.js'
 import type { BeneficiaryAge, PayoutOfBeneficiary } from '../../store/beneficiary_ages.js'
 import type { Lists } from '../../store/lists.js'
 import { eraseBeneficiary, erasePayees } from '../commands/retention/beneficiaries_erase.js'
@@ -26,6 +27,7 @@ export interface BeneficiaryExpiryDependencies {
   /** Days without a payout. 0 means that beneficiaries are kept for good. */
   readonly keepDays: number
   readonly clock: Clock
+  readonly isSteady: SteadyClock['isSteady']
   readonly lists: Pick<Lists, 'beneficiaryAges'>
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly log: Logger
@@ -43,7 +45,7 @@ const READ_PAUSE_MS = 20
 
 /** A run erases all beneficiaries that are old then. */
 export function createBeneficiaryExpiry(dependencies: BeneficiaryExpiryDependencies): DailyWork {
-  const { keepDays, clock, pipeline, log } = dependencies
+  const { keepDays, clock, isSteady, pipeline, log } = dependencies
   const { rowsAtOnce = ROWS_AT_ONCE, payoutsAStep = PAYOUTS_A_STEP } = dependencies
   const { pauseMs = PAUSE_MS } = dependencies
   const { beneficiaryAges: ages } = dependencies.lists
@@ -107,7 +109,7 @@ export function createBeneficiaryExpiry(dependencies: BeneficiaryExpiryDependenc
   }
 
   return createDailyWork({
-    ...{ clock, isOn: keepDays > 0, run, stopped },
+    ...{ clock, isSteady, isOn: keepDays > 0, run, stopped },
     onError: (error) => log.error({ error }, 'beneficiaries without payouts cannot be erased'),
   })
 }

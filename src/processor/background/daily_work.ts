@@ -1,10 +1,13 @@
 /**
- * Work that is done once a day, the first time a minute after the start.
+ * Work that is done once a day, the first time an hour after the start.
  *
+ * - It erases by age, so it does not begin within an hour of a step of the clock either
+ *   (base/steady_clock).
  * - A run that ended early, because the books are read-only, begins again within an hour.
  */
-import { DAY, HOUR, MINUTE, plus, SECOND, type Clock } from '../../base/clock.js'
+import { DAY, HOUR, plus, SECOND, type Clock } from '../../base/clock.js'
 import { createPeriodicWork } from '../../base/periodic_work.js'
+import type { SteadyClock } from '../../base/steady_clock.js'
 
 export interface DailyWork {
   start(): void
@@ -15,6 +18,7 @@ export interface DailyWork {
 
 export interface DailyWorkOptions {
   readonly clock: Clock
+  readonly isSteady: SteadyClock['isSteady']
   /** False: `start` does nothing. */
   readonly isOn: boolean
   readonly run: DailyWork['run']
@@ -24,11 +28,11 @@ export interface DailyWorkOptions {
 }
 
 export function createDailyWork(options: DailyWorkOptions): DailyWork {
-  const { clock, isOn, run, stopped, onError } = options
-  let nextAt: number = plus(clock.now(), MINUTE)
+  const { clock, isSteady, isOn, run, stopped, onError } = options
+  let nextAt = 0
 
   const runDue = async (): Promise<void> => {
-    if (clock.now() < nextAt) return
+    if (!isSteady() || clock.now() < nextAt) return
     nextAt = plus(clock.now(), HOUR)
     if (await run()) nextAt = plus(clock.now(), DAY)
   }

@@ -10,11 +10,13 @@
  * - A tenant's events are deleted in the order of their numbers, up to the first one that is needed
  *   or young: what is left has no gap. The newest event of a tenant stays: numbers go on from it.
  * - Keys have no time of their own: once a day the newest key is recorded with the time, and keys
- *   up to it are at least as old. So the retention of a key begins when its day has ended.
+ *   up to it are at least as old. So the retention of a key begins when its day has ended. A clock
+ *   that was set back meanwhile, as that of a machine that has just started, makes no key older.
  */
-import { DAY, HOUR, MINUTE, plus, type Clock, type Instant } from '../../base/clock.js'
-import type { TenantId } from '../../base/ids.js'
+import { DAY, HOUR, instant, MINUTE, plus, type Clock, type Instant } from '../../base/clock.js'
+import { instantOf, isId, type TenantId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
+import type { SteadyClock } from '../../base/steady_clock.js'
 import type { Lists } from '../../store/lists.js'
 import type { ExpiredRows, StoredKeyAge } from '../../store/retention.js'
 import type { Row } from '../../store/tables.js'
@@ -46,6 +48,8 @@ export interface Retention {
 export interface RetentionDependencies {
   readonly keep: KeptDays
   readonly clock: Clock
+  /** False: nothing is deleted now (base/steady_clock). */
+  readonly isSteady: SteadyClock['isSteady']
   readonly lists: Pick<Lists, 'retention'>
   readonly memory: Pick<Memory, 'sequences' | 'lastKeySequence'>
   readonly pipeline: Pick<Pipeline, 'submit'>
@@ -58,9 +62,10 @@ const ROWS_MAX = 200
 const PAUSE_MS = 100
 const FIRST_AFTER_MS = MINUTE
 const EVERY_MS = HOUR
+const EVER = instant(Number.MAX_SAFE_INTEGER)
 
 export function createRetention(dependencies: RetentionDependencies): Retention {
-  const { keep, clock, memory, pipeline, log } = dependencies
+  const { keep, clock, isSteady, memory, pipeline, log } = dependencies
   const { rowsMax = ROWS_MAX, pauseMs = PAUSE_MS } = dependencies
   const { retention } = dependencies.lists
   const deleted = { events: 0, keys: 0, requests: 0 }
@@ -70,6 +75,7 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
   let isStopped = false
 
   const run = async (): Promise<void> => {
+    if (!isSteady()) return
     const before = { ...deleted }
     await recordAge()
     if (keep.events > 0) {
@@ -86,9 +92,11 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
   const endOf = (days: number): Instant => plus(clock.now(), -days * DAY)
 
   const recordAge = async (): Promise<void> => {
-    const recent = await retention.lastKeyBy(clock.now())
-    const ofDay = await retention.lastKeyBy(plus(clock.now(), -DAY))
-    const isDue = recent === ofDay && memory.lastKeySequence > recent
+    const now = clock.now()
+    const recent = await retention.lastKeyBy(now, now)
+    const ofDay = await retention.lastKeyBy(plus(now, -DAY), now)
+    const newest = await retention.lastKeyBy(EVER, EVER)
+    const isDue = recent === ofDay && memory.lastKeySequence > newest
     if (isDue) await commit(recordKeyAge())
   }
 
@@ -122,21 +130,23 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
       ['others', keep.otherKeys],
     ] as const) {
       if (days === 0) continue
-      const through = await retention.lastKeyBy(endOf(days))
-      await expireKeysOf(kind, edges.get(kind) ?? 0, through)
+      const end = endOf(days)
+      const through = await retention.lastKeyBy(end, clock.now())
+      await expireKeysOf(kind, { after: edges.get(kind) ?? 0, through, end })
     }
   }
 
   const expireKeysOf = async (
     kind: Row<'keyRetention'>['kind'],
-    from: number,
-    through: number,
+    { after: from, through, end }: OldKeys,
   ): Promise<void> => {
     let after = from
     while (after < through && !isStopped) {
       const page = await retention.keys(after, through, rowsMax)
       const ofKind = page.filter(({ entity }) => isPayout(entity) === (kind === 'payouts'))
-      const needed = ofKind.find(({ isNeeded }) => isNeeded === 1)?.sequence
+      const stays = (key: StoredKeyAge): boolean =>
+        key.isNeeded === 1 || isBetween(key.entity, end, clock.now())
+      const needed = ofKind.find(stays)?.sequence
       const gone = ofKind.filter(({ sequence }) => needed === undefined || sequence < needed)
       const isLast = page.length < rowsMax
       const seen = isLast ? through : page.at(-1)!.sequence
@@ -161,9 +171,9 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
     }
   }
 
-  /** False while the books are read-only. */
+  /** False while the books are read-only, and after a step of the clock. */
   const expire = async (expiry: Expiry): Promise<boolean> => {
-    if (!(await commit(expireRows(expiry)))) return false
+    if (!isSteady() || !(await commit(expireRows(expiry)))) return false
     for (const kind of ['events', 'keys', 'requests'] as const) {
       deleted[kind] += expiry.rows[kind]?.length ?? 0
     }
@@ -206,7 +216,24 @@ export function createRetention(dependencies: RetentionDependencies): Retention 
   }
 }
 
+/** Keys that were bound before `end`, as far as the recorded ages say. */
+interface OldKeys {
+  readonly after: number
+  readonly through: number
+  readonly end: Instant
+}
+
 const isPayout = (entity: string): boolean => entity.startsWith('pout_')
+
+/**
+ * Whether the entity, `{id}` or `{id}@{number}`, was created in this time: then its key is at most
+ * as old, whatever the clock was when ages were recorded. A later one is of a clock that was ahead.
+ */
+function isBetween(entity: string, from: Instant, to: Instant): boolean {
+  const [id = ''] = entity.split('@')
+  const at = isId(id) ? instantOf(id) : 0
+  return at >= from && at <= to
+}
 
 const expiredKey = ({ sequence, key }: StoredKeyAge): ExpiredRows['keys'][number] => ({
   sequence,

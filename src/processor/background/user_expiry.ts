@@ -14,6 +14,7 @@
 import { DAY, plus, SECOND, systemPause, type Clock } from '../../base/clock.js'
 import { instantOf, isIdOf } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
+import type { SteadyClock } from '../../base/steady_clock.js'
 import type { Lists } from '../../store/lists.js'
 import { fingerprintsIn } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
@@ -30,6 +31,7 @@ export interface UserExpiryDependencies {
   /** Days without a payment. 0 means that users are kept for good. */
   readonly keepDays: number
   readonly clock: Clock
+  readonly isSteady: SteadyClock['isSteady']
   readonly lists: Pick<Lists, 'userLinks' | 'usersOfIntents'>
   readonly memory: Pick<Memory, 'userIndex' | 'userErasures'>
   readonly pipeline: Pick<Pipeline, 'submit'>
@@ -47,7 +49,7 @@ const PAUSE_MS = 20
 
 /** A run begins the erasure of all users that are old then; others must end it meanwhile. */
 export function createUserExpiry(dependencies: UserExpiryDependencies): DailyWork {
-  const { keepDays, clock, lists, memory, pipeline, log } = dependencies
+  const { keepDays, clock, isSteady, lists, memory, pipeline, log } = dependencies
   const { usersAtOnce = USERS_AT_ONCE, pauseMs = PAUSE_MS, lookMs = SECOND } = dependencies
   const stopped = new AbortController()
 
@@ -122,7 +124,7 @@ export function createUserExpiry(dependencies: UserExpiryDependencies): DailyWor
     })
 
   return createDailyWork({
-    ...{ clock, isOn: keepDays > 0, run, stopped },
+    ...{ clock, isSteady, isOn: keepDays > 0, run, stopped },
     onError: (error) => log.error({ error }, 'users without a recent payment cannot be erased'),
   })
 }

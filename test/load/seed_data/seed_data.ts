@@ -119,6 +119,7 @@ async function endRetention(world: World): Promise<void> {
   const retention = createRetention({
     keep: { events: 31, payoutKeys: 365, otherKeys: 31, requests: 31 },
     clock: world.clock,
+    isSteady: () => true,
     lists: world.store.lists,
     memory: world.memory(),
     pipeline: { submit: (work) => world.submit(work) },
