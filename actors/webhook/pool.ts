@@ -13,12 +13,14 @@
  * - A delivery leaves memory only after its result is on disk; an attempt whose result was not
  *   committed is repeated.
  * - Other changes to deliveries run in `withPausedQueue` and skip those in memory.
+ * - A delivery that is due later than any pause ends was put off while the clock was ahead: it is
+ *   due once no other one of its endpoint waits for its time.
  * - A delivery that cannot be attempted is set apart (store/stored_delivery), and the others of its
  *   endpoint go on.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assert } from '../../src/base/assert.js'
-import { instant, SECOND, type Clock } from '../../src/base/clock.js'
+import { instant, SECOND, type Clock, type Instant } from '../../src/base/clock.js'
 import { ENDPOINTS_PER_TENANT_MAX } from '../../src/base/constants.js'
 import { crashPoint } from '../../src/base/crash_point.js'
 import { createFairQueue } from '../../src/base/fair_queue.js'
@@ -31,7 +33,7 @@ import {
   type AttemptOptions,
   type AttemptResult,
 } from './sending/attempt.js'
-import { scaled } from './delivery/backoff.js'
+import { isPutOff, scaled } from './delivery/backoff.js'
 import type { DeadLetterLog } from './dead_letter_log.js'
 import { CLOSED, isOpen, PROBE_EVERY_MS, PROBE_NEW_EVERY_MS } from './endpoint/circuit_breaker.js'
 import type { Endpoint } from './endpoint/endpoint.js'
@@ -80,6 +82,18 @@ interface InFlight {
   readonly url: string
   readonly startedAt: number
   slot: Tier
+}
+
+interface WantedRows {
+  readonly now: Instant
+  readonly until: Instant
+  readonly limit: number
+}
+
+interface DueRows {
+  readonly rows: readonly Delivery[]
+  /** When a further one on disk is due. Null if there is none. */
+  readonly next: Instant | null
 }
 
 export interface PoolOptions extends AttemptOptions {
@@ -286,6 +300,20 @@ export function createPool(options: PoolOptions): WebhookPool {
     options.disable({ id: queue.endpointId, reason, url })
   }
 
+  const readDue = async (
+    { endpointId, held }: EndpointQueue,
+    { now, until, limit }: WantedRows,
+  ): Promise<DueRows> => {
+    const rows = await store.due(endpointId, until, limit, held)
+    if (rows.length === limit) return { rows, next: now }
+    const next = await store.nextDue(endpointId, now)
+    if (next === null || !isPutOff(next, now)) return { rows, next }
+    const read = new Set([...held, ...rows.map(({ id }) => id)])
+    const putOff = await store.due(endpointId, EVER, limit - rows.length, read)
+    const isAll = putOff.length < limit - rows.length
+    return { rows: [...rows, ...putOff.map((row) => dueAt(row, now))], next: isAll ? null : now }
+  }
+
   const load = async (queue: EndpointQueue): Promise<void> => {
     const now = clock.now()
     // An open breaker probes with one delivery: the first that is due.
@@ -293,8 +321,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     const limit = probing ? 1 : ENDPOINT_QUEUE_MAX - queue.waiting.length
     queue.loading = true
     queue.dueOnDisk = null
-    const rows = await store.due(queue.endpointId, probing ? EVER : now, limit, queue.held)
-    const next = rows.length === limit ? now : await store.nextDue(queue.endpointId, now)
+    const { rows, next } = await readDue(queue, { now, until: probing ? EVER : now, limit })
     const fresh = rows.filter((row) => isOnDiskOnly(queue, row) && isOwnEvent(queue, row))
     queue.loading = false
     queue.releasedDuringLoad.clear()
@@ -442,5 +469,10 @@ export function createPool(options: PoolOptions): WebhookPool {
 /** Not for an endpoint that was disabled or given another URL during the attempt. */
 const countsForHealth = ({ queue, url }: InFlight): boolean =>
   queue.running && queue.endpoint?.url === url
+
+const dueAt = (delivery: Delivery, at: Instant): Delivery => ({
+  ...delivery,
+  context: { ...delivery.context, dueAt: at },
+})
 
 const tierOf = (queue: EndpointQueue): Tier => (queue.tier === 'slow' ? 'slow' : 'fast')

@@ -127,6 +127,8 @@ t.test('deliveries are loaded when due and when there is capacity', async (t) =>
   t.ok(loads({}))
   t.notOk(loads({ dueOnDisk: null }))
   t.notOk(loads({ dueOnDisk: plus(NOW, 1) }))
+  t.notOk(loads({ dueOnDisk: plus(NOW, 1.2 * DAY) }), 'the longest pause')
+  t.ok(loads({ dueOnDisk: plus(NOW, 3 * DAY) }), 'the clock was ahead')
   t.notOk(loads({ loading: true }))
   t.notOk(loads({ running: false }))
   t.notOk(loads({ waiting: someDeliveries(ENDPOINT_QUEUE_MAX) }))

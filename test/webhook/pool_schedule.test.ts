@@ -1,12 +1,15 @@
 /** The order and the rate of deliveries, with a manual clock and scripted receivers. */
 import t from 'tap'
-import { DAY, instant, MINUTE, SECOND } from '../../src/base/clock.js'
+import { DAY, instant, MINUTE, plus, SECOND } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
+import { newDelivery } from '../../actors/webhook/delivery/machine.js'
 import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
 import { createPool, type PoolOptions } from '../../actors/webhook/pool.js'
 import { eventually } from '../support/eventually.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 import { aPool, driving, type Kind } from './scripted_pool.js'
+
+const YEARS = 73 * 365 * DAY
 
 const iterations = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
@@ -359,6 +362,42 @@ t.test('a delivery dropped from memory before its commit is found on disk later'
   await iterations(20)
   t.equal(world.tries.length, 300, 'once each')
   t.equal(world.pool.state().waitingInMemory, 0)
+})
+
+t.test('retries of a clock that was ahead do not wait until that time', async (t) => {
+  let answer: Kind = 'retry'
+  const world = await aPool(t, () => answer)
+  const endpoint = anEndpoint()
+  world.pool.applyEndpoint(endpoint)
+  world.clock.advance(YEARS)
+  await world.give(endpoint, 3)
+  const ever = instant(Number.MAX_SAFE_INTEGER)
+  await eventually('each waits for its next attempt', async () => {
+    const rows = await world.store.due(endpoint.id, ever, 4)
+    return rows.length === 3 && rows.every(({ context }) => context.attempts === 1)
+  })
+  answer = 'delivered'
+  world.clock.advance(-YEARS)
+  await eventually('they are delivered', () => world.delivered.length === 3)
+  t.equal(world.tries.length, 6, 'once each')
+})
+
+t.test('a pool that starts sends what a clock that was ahead has put off', async (t) => {
+  const { clock, store, options, delivered, tries } = await aPool(t, () => 'delivered')
+  const endpoint = anEndpoint()
+  const events = Array.from({ length: 150 }, () => anEventRow({ receivedAt: clock.now() }))
+  const deliveries = events.map((event) => ({
+    ...aDelivery(event, endpoint),
+    context: newDelivery(plus(clock.now(), YEARS)),
+  }))
+  await store.commit({ events, deliveries })
+  const pool = createPool(options)
+  await pool.start()
+  t.teardown(() => pool.stop())
+  pool.applyEndpoint(endpoint)
+  await eventually('all are delivered', () => delivered.length === events.length)
+  await iterations(20)
+  t.equal(tries.length, events.length, 'once each')
 })
 
 t.test('a stop waits for a read of the store in progress', async (t) => {

@@ -4,7 +4,7 @@
  * - Twelve attempts within about two days. Each pause varies by ±20 % at random, so a recovering
  *   receiver does not get all retries at once.
  */
-import { HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
+import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
 
 /** The pause before each attempt, in order; the first attempt is made at once. */
@@ -23,6 +23,8 @@ export const PAUSE_MS = [
   24 * HOUR,
 ] as const
 export const JITTER = 0.2
+/** Longer than any pause: what is due later was put off while the clock was ahead. */
+const PUT_OFF_MS = 2 * DAY
 
 export interface BackoffRules {
   /** At most as many as there are pauses. */
@@ -43,6 +45,9 @@ export function retryAt(
   const factor = 1 - JITTER + 2 * JITTER * random.fraction()
   return plus(now, Math.round(scaled(pauseMs, rules) * factor))
 }
+
+/** Whether no pause from now on ends so late: it is due now. */
+export const isPutOff = (dueAt: Instant, now: Instant): boolean => dueAt - now > PUT_OFF_MS
 
 export const scaled = (milliseconds: number, { scalePct }: Pick<BackoffRules, 'scalePct'>) =>
   (milliseconds * scalePct) / 100

@@ -17,6 +17,7 @@
  */
 import { SECOND, type Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId } from '../../../src/base/ids.js'
+import { isPutOff } from '../delivery/backoff.js'
 import { CLOSED, isOpen, mayProbe, type Breaker } from './circuit_breaker.js'
 import type { Endpoint } from './endpoint.js'
 import type { Delivery } from '../store/store.js'
@@ -131,7 +132,8 @@ export function mayLoad(queue: EndpointQueue, now: Instant): boolean {
   if (isOpen(queue.breaker)) {
     return queue.waiting.length === 0 && queue.inFlight === 0 && mayProbe(queue.breaker, now)
   }
-  return queue.dueOnDisk <= now && queue.waiting.length <= ENDPOINT_QUEUE_MAX / 2
+  const isDue = queue.dueOnDisk <= now || isPutOff(queue.dueOnDisk, now)
+  return isDue && queue.waiting.length <= ENDPOINT_QUEUE_MAX / 2
 }
 
 /** Records that a delivery on disk is due at this instant. */

@@ -174,6 +174,10 @@ export const WEBHOOKS: readonly Mutant[] = [
       'if (isOpen(queue.breaker)) return queue.inFlight === 0 && mayProbe(queue.breaker, now)',
       'if (isOpen(queue.breaker)) return mayProbe(queue.breaker, now)',
     ],
+    'A retry of a clock that was ahead waits until that time.': [
+      ' || isPutOff(queue.dueOnDisk, now)',
+      '',
+    ],
     'A new delivery overtakes due ones on disk.': [
       'queue.dueOnDisk === null || context.dueAt === null || queue.dueOnDisk > context.dueAt',
       'queue.dueOnDisk === null || queue.dueOnDisk > 0',
