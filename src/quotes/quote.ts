@@ -5,7 +5,7 @@
  * - A quote is plain JSON because it is stored in an intent's snapshot. It keeps the rate it was
  *   computed with.
  */
-import type { Instant } from '../base/clock.js'
+import { MINUTE, type Instant } from '../base/clock.js'
 import type { QuoteId } from '../base/ids.js'
 import type { Currency } from '../money/currency.js'
 import { toWire, usdCents } from '../money/money.js'
@@ -26,6 +26,13 @@ export interface Quote {
   /** The user confirmed this payment although an equal one was made recently. */
   readonly acknowledgedDuplicate: boolean
 }
+
+/** Clocks of owners differ by less. */
+const CLOCKS_WITHIN_MS = MINUTE
+
+/** A quote that expires later than one of now would is of a clock that was ahead: it is too old. */
+export const hasExpired = (expiresAt: Instant, ttlMs: number, now: Instant): boolean =>
+  now >= expiresAt || expiresAt - now > ttlMs + CLOCKS_WITHIN_MS
 
 export interface QuoteTerms {
   readonly id: QuoteId

@@ -1,6 +1,7 @@
 /** Deposits, FX quotes, conversions and the list of balance transactions. */
 import t from 'tap'
 import fc from 'fast-check'
+import { HOUR } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { createFxConversion } from '../../src/processor/commands/funds/fx_conversion_create.js'
@@ -203,6 +204,14 @@ runOnBothStores({
     const second = await quoted(world, 'USD', '100', 'THB')
     t.equal(codeOf(await convert(world, second.id, 'k')), 'idempotency_conflict')
     t.equal(await accountOf(world, 'fx'), '-26500')
+  },
+
+  'a quote of a clock that was ahead has expired once it is right': async (t, world) => {
+    const right = world.clock.now()
+    world.clock.pass(7 * HOUR) // a machine whose clock is in local time
+    const { id } = await quoted(world, 'USD', '100', 'THB')
+    world.clock.set(right)
+    t.equal(codeOf(await convert(world, id, 'k')), 'quote_expired')
   },
 
   'concurrent conversions of a quote in one batch convert it once': async (t, world) => {

@@ -187,6 +187,7 @@ t.test('a payment counts in the periods of its confirmation and is released ther
   await t.test('never submitted', async (t) => {
     const [world, last] = await usedUpBefore(t)
     world.clock.set(MIDNIGHT - 10 * MINUTE)
+    viewOf(await last.scan())
     world.setRail(false)
     viewOf(await last.confirm())
     world.clock.pass(MINUTE)

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
+import { HOUR } from '../../src/base/clock.js'
 import { REMINTS_KEPT } from '../../src/base/constants.js'
 import type { IntentId } from '../../src/base/ids.js'
 import type { Remint } from '../../actors/intent/context.js'
@@ -397,6 +398,17 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await confirm(world, id)), 'quote_expired')
     t.equal(codeOf(await scan(world, id)), 'ok')
     t.match(viewOf(await confirm(world, id)), { quote: { quote_version: 2 } })
+  },
+
+  'a quote of a clock that was ahead has expired once it is right': async (t, world) => {
+    const right = world.clock.now()
+    world.clock.pass(7 * HOUR)
+    const { intent_id: id } = await create(world)
+    await scan(world, id)
+    world.clock.set(right)
+    t.equal(codeOf(await confirm(world, id)), 'quote_expired')
+    await scan(world, id)
+    t.equal(codeOf(await confirm(world, id)), 'ok')
   },
 
   X: async (t, world) => {

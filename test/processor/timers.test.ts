@@ -1,9 +1,13 @@
 /** Timers: those that wait for the rail write nothing while it is down; failures are retried. */
 import t, { type Test } from 'tap'
-import { HOUR, SECOND } from '../../src/base/clock.js'
+import { DAY, HOUR, SECOND } from '../../src/base/clock.js'
 import { createCorruptRows } from '../../src/base/corrupt_row.js'
 import { createLog } from '../../src/base/log.js'
-import { createTimers, TO_RAIL_PER_POLL } from '../../src/processor/background/timers.js'
+import {
+  createTimers,
+  PUT_OFF_EVERY,
+  TO_RAIL_PER_POLL,
+} from '../../src/processor/background/timers.js'
 import { refuse } from '../../src/processor/cycle/answer.js'
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import {
@@ -22,6 +26,8 @@ import {
   intentAt,
 } from './intent_lifecycle.js'
 import { OPERATOR, pay, see } from './scenarios.js'
+
+const DECADES = 73 * 365 * DAY
 
 interface Polled {
   readonly submitted: string[]
@@ -118,6 +124,28 @@ t.test('a payment that waits for the rail writes nothing until its return', asyn
   await polled.poll()
   const kinds = world.railInstructions.map(({ kind }) => kind)
   t.same(kinds.sort(), ['instruct', 'query', 'query', 'recall'], 'its return wakes all of them')
+})
+
+t.test('what a clock that was ahead has put off goes on once it is right', async (t) => {
+  const world = await createWorld(t)
+  const right = world.clock.now()
+  const { id } = await pay(world)
+  world.clock.set(right + DECADES)
+  await pollTimers(t, world).poll(2)
+  const late = await pay(world)
+  const held = await pay(world, { reference: 'sandbox:review' })
+  world.clock.set(right + HOUR)
+  await world.rebuild()
+  world.railInstructions.length = 0
+  const { poll } = pollTimers(t, world)
+  await poll(PUT_OFF_EVERY + 3)
+  const inquired = world.railInstructions.map((each) => ('id' in each ? each.id : each.kind))
+  t.same(inquired.sort(), [id, late.id].sort(), 'each is inquired about once')
+  const statusOf = async (): Promise<string> => (await see(world, held.id)).status
+  t.equal(await statusOf(), held.status, 'the review begins again')
+  world.clock.pass(RULES.reviewTtlMs)
+  await poll(2)
+  t.not(await statusOf(), held.status, 'and ends')
 })
 
 t.test('while submissions are paused only what is submitted fires', async (t) => {

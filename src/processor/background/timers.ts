@@ -7,6 +7,7 @@
  * - A timer is a column of its actor's row (`due_at`), so it cannot be lost, fire twice or outlive
  *   a change.
  * - An actor has at most one timer command in flight.
+ * - Once a minute timers are read that are due later than any is set: the clock was ahead.
  * - A timer fires without the rail first. One that can only wait for the rail changes nothing and
  *   waits here: it fires again when the link is up, a bounded number for each rail in each poll, or
  *   at its deadline. So an outage of a rail, or a pause of submissions, writes no rows, and its end
@@ -16,7 +17,7 @@
  * - An actor with a corrupt snapshot is logged and skipped until a restart. A command that fails
  *   for another reason is retried with back-off. All other actors continue.
  */
-import { MINUTE, plus, SECOND, type Clock, type Instant } from '../../base/clock.js'
+import { instant, MINUTE, plus, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { CorruptRows } from '../../base/corrupt_row.js'
 import { crashPoint } from '../../base/crash_point.js'
 import type { Logger } from '../../base/log.js'
@@ -27,6 +28,7 @@ import {
   fireIntentTimer,
   firePayoutTimer,
   isWaitingForRail,
+  lastDueAt,
   type FireTimer,
 } from '../commands/rail_reports/timer_fire.js'
 import { isPaused } from '../changes/submission_pauses.js'
@@ -38,6 +40,9 @@ import type { RouteName } from '../../rails/rail_table.js'
 const POLL_EVERY_MS = SECOND / 4
 /** Due rows of a kind that one poll reads. */
 const PAGE = 1_000
+/** Polls between two looks for timers that were put off. */
+export const PUT_OFF_EVERY = MINUTE / POLL_EVERY_MS
+const EVER = instant(Number.MAX_SAFE_INTEGER)
 /** Timers that may send an instruction or inquiry to a rail, per poll: 1,000 a second. */
 export const TO_RAIL_PER_POLL = 250
 const FIRST_RETRY_MS = SECOND
@@ -101,6 +106,7 @@ export function createTimers({
   const waiting = new Map<string, Map<string, Waiting>>()
   /** The last row that was read. Absent before the first page. */
   const lastRead = new Map<TimerKind, DueTimer>()
+  let polls = 0
   let running = false
   let loop: Promise<void> = Promise.resolve()
 
@@ -162,6 +168,12 @@ export function createTimers({
     }
   }
 
+  const submitPutOff = async (kind: TimerKind): Promise<void> => {
+    const now = clock.now()
+    const page = await store.due(kind, EVER, PAGE, { dueAt: lastDueAt(now), id: '' })
+    for (const timer of page) if (!rests(timer, now)) submit(kind, timer, false)
+  }
+
   const submitWaiting = (name: string, ofRail: Map<string, Waiting>): void => {
     let count = 0
     for (const [id, { kind, route, dueAt }] of ofRail) {
@@ -177,6 +189,10 @@ export function createTimers({
     for (const [name, ofRail] of waiting) if (rail.up(name)) submitWaiting(name, ofRail)
     await submitDue('intents')
     await submitDue('payouts')
+    polls += 1
+    if (polls % PUT_OFF_EVERY !== 0) return
+    await submitPutOff('intents')
+    await submitPutOff('payouts')
   }
 
   const run = async (): Promise<void> => {

@@ -43,10 +43,19 @@ export const IDEMPOTENCY: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('src/processor/commands/funds/fx_conversion_create.ts', 'processor/funds', {
-    'A quote is converted twice.': ['quote.conversion !== null || ctx.now', 'ctx.now'],
+    'A quote is converted twice.': ['quote.conversion !== null || isOver', 'isOver'],
     "A partner converts at another one's quote.": [
       'if (!quote || quote.tenant !== tenant) return',
       'if (!quote) return',
+    ],
+  }),
+  ...faultsIn('src/store/retention.ts', 'processor/retention', {
+    'A clock that was set back for a while makes young keys old.': [' AND at >= newest', ''],
+  }),
+  ...faultsIn('src/base/steady_clock.ts', 'processor/retention', {
+    'A clock that steps by years deletes keys at once.': [
+      'Math.abs(found - offset) > STEP_MS',
+      'found < 0',
     ],
   }),
 ]

@@ -3,7 +3,10 @@ import { faultsIn, type Mutant } from '../mutant.js'
 
 export const LIFECYCLE: readonly Mutant[] = [
   ...faultsIn('src/processor/commands/intents/intent_confirm.ts', 'processor/intent_tables', {
-    'An expired quote is confirmed.': ["if (now >= quote.expiresAt) return 'quote_expired'", ''],
+    'An expired quote is confirmed.': [
+      "if (hasExpired(quote.expiresAt, ctx.rules.quoteTtlMs, now)) return 'quote_expired'",
+      '',
+    ],
     'Another quote than the named one is confirmed.': [
       "if (!isBoundQuote(request, context)) return 'quote_changed'",
       '',

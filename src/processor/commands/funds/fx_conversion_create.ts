@@ -4,10 +4,11 @@
  * - The same key again with the same quote replays the first conversion.
  * - A quote is used once. A quote that is expired or used is refused as expired.
  */
-import { toRfc3339 } from '../../../base/clock.js'
+import { instant, toRfc3339 } from '../../../base/clock.js'
 import type { TenantId } from '../../../base/ids.js'
 import type { Currency } from '../../../money/currency.js'
 import { money } from '../../../money/money.js'
+import { hasExpired } from '../../../quotes/quote.js'
 import type { CreateFxConversion__Output as CreateFxConversion } from '../../../../protos/types/causeway/v1/CreateFxConversion.js'
 import type { Command } from '../../cycle/command.js'
 import { isSuspended } from '../../changes/directory.js'
@@ -15,7 +16,7 @@ import { convertFunds, refusalOfConversion } from '../../changes/funds.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
 import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
-import { stageFxQuote, termsView } from './fx_quote_create.js'
+import { FX_QUOTE_TTL_MS, stageFxQuote, termsView } from './fx_quote_create.js'
 
 export function createFxConversion(tenant: TenantId, request: CreateFxConversion): Command {
   const { quote_id: quoteId, idempotency_key: key } = request
@@ -35,7 +36,8 @@ export function createFxConversion(tenant: TenantId, request: CreateFxConversion
       const quote = ctx.memory.fxQuotes.get(quoteId)
       if (!quote || quote.tenant !== tenant) return refuse('fx_quote_not_found')
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
-      if (quote.conversion !== null || ctx.now >= quote.expires_at) return refuse('quote_expired')
+      const isOver = hasExpired(instant(quote.expires_at), FX_QUOTE_TTL_MS, ctx.now)
+      if (quote.conversion !== null || isOver) return refuse('quote_expired')
       const terms = {
         sold: money(quote.sold_currency as Currency, quote.sold),
         bought: money(quote.bought_currency as Currency, quote.bought),

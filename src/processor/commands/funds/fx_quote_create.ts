@@ -19,7 +19,7 @@ import { answer, refuse } from '../../cycle/answer.js'
 import { rateBetween } from '../../../quotes/rates.js'
 
 /** Long enough for a person to decide, short enough to limit the exposure to the rate. */
-const FX_QUOTE_TTL_MS = 60 * SECOND
+export const FX_QUOTE_TTL_MS = 60 * SECOND
 
 export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command {
   return {

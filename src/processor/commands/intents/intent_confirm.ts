@@ -20,7 +20,7 @@ import { plus, type Instant } from '../../../base/clock.js'
 import type { ErrorCode } from '../../../base/errors.js'
 import { partsOfTenant, type TenantId } from '../../../base/ids.js'
 import { checkLimits, limitKeys } from '../../../limits/usage.js'
-import type { Quote } from '../../../quotes/quote.js'
+import { hasExpired, type Quote } from '../../../quotes/quote.js'
 import type { ConfirmIntent__Output as ConfirmIntent } from '../../../../protos/types/causeway/internal/v1/ConfirmIntent.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
 import { authorizedView } from '../../../../actors/intent/view.js'
@@ -131,7 +131,7 @@ function refusalOf(
   if (scanned === undefined) return 'quote_required'
   if (!isBoundQuote(request, context)) return 'quote_changed'
   const { quote } = scanned
-  if (now >= quote.expiresAt) return 'quote_expired'
+  if (hasExpired(quote.expiresAt, ctx.rules.quoteTtlMs, now)) return 'quote_expired'
   if (
     !quote.acknowledgedDuplicate &&
     memory.recentPayments.has(context, scanned.duplicateKey, now)

@@ -4,8 +4,10 @@
  * - The actor's own `dueAt` decides. A timer that fires early, late or twice changes nothing.
  * - The review of a payment that its own orphan execution has paid does not end by its timer.
  * - A timer that can only wait for the rail changes nothing without it: the answer says so.
+ * - A timer that is due later than any is set was put off while the clock was ahead. It fires now,
+ *   and a review begins again.
  */
-import { plus, type Instant } from '../../../base/clock.js'
+import { DAY, plus, type Instant } from '../../../base/clock.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
 import { isUnderReview, type PayoutContext } from '../../../../actors/payout/context.js'
 import type { RouteName } from '../../../rails/rail_table.js'
@@ -26,6 +28,12 @@ export interface WaitsForRail {
   /** When it acts without the rail. Null if it never does. */
   readonly waitsUntil: Instant | null
 }
+
+/** No timer is set further ahead: a review takes 30 days at most, and inquiries are daily. */
+const PUT_OFF_MS = 366 * DAY
+
+/** Timers that are due after this moment were put off. */
+export const lastDueAt = (now: Instant): Instant => plus(now, PUT_OFF_MS)
 
 const DONE = answer({})
 const waitsFor = (context: IntentContext | PayoutContext, waitsUntil: Instant | null): Answer =>
@@ -52,15 +60,17 @@ export const fireIntentTimer: FireTimer = (intentId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.intents.get(intentId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    if (live.state === 'authorized' && isHeld(live.context) && ownExecution(ctx, intentId)) {
+    const isReviewed = live.state === 'authorized' && isHeld(live.context)
+    if (isReviewed && reviewGoesOn(ctx, live.context, intentId)) {
       live.context = { ...live.context, dueAt: plus(ctx.now, ctx.rules.reviewTtlMs) }
       stageIntent(ctx, live)
       return DONE
     }
+    const before = live.context.dueAt
     advanceIntent(ctx, live, {
       ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && mayUse(ctx, live.context) },
     })
-    return isDue(live.context, ctx.now)
+    return isStillDue(live.context, before, ctx.now)
       ? waitsFor(live.context, submissionDeadline(live.context))
       : DONE
   },
@@ -72,20 +82,37 @@ export const firePayoutTimer: FireTimer = (payoutId, mayUseRail = true) => ({
   decide: (ctx) => {
     const live = ctx.memory.payouts.get(payoutId)
     if (!live || !isDue(live.context, ctx.now)) return DONE
-    if (isUnderReview(live.state, live.context) && ownExecution(ctx, payoutId)) {
+    const isReviewed = isUnderReview(live.state, live.context)
+    if (isReviewed && reviewGoesOn(ctx, live.context, payoutId)) {
       live.context = { ...live.context, dueAt: plus(ctx.now, ctx.rules.reviewTtlMs) }
       stagePayout(ctx, live)
       return DONE
     }
+    const before = live.context.dueAt
     advancePayout(ctx, live, {
       ...{ type: 'timer', at: ctx.now, railUp: mayUseRail && mayUse(ctx, live.context) },
     })
-    return isDue(live.context, ctx.now) ? waitsFor(live.context, null) : DONE
+    return isStillDue(live.context, before, ctx.now) ? waitsFor(live.context, null) : DONE
   },
 })
 
-const isDue = ({ dueAt }: { readonly dueAt: Instant | null }, now: Instant): boolean =>
-  dueAt !== null && dueAt <= now
+interface Timed {
+  readonly dueAt: Instant | null
+}
+
+const isPutOff = ({ dueAt }: Timed, now: Instant): boolean =>
+  dueAt !== null && dueAt > lastDueAt(now)
+
+const isPast = ({ dueAt }: Timed, now: Instant): boolean => dueAt !== null && dueAt <= now
+
+const isDue = (timed: Timed, now: Instant): boolean => isPast(timed, now) || isPutOff(timed, now)
+
+/** What was submitted while the clock was ahead is put off again by each inquiry. */
+const isStillDue = (timed: Timed, before: Instant | null, now: Instant): boolean =>
+  isPast(timed, now) || (timed.dueAt === before && isPutOff(timed, now))
+
+const reviewGoesOn = (ctx: CommandContext, timed: Timed, id: string): boolean =>
+  isPutOff(timed, ctx.now) || ownExecution(ctx, id) !== undefined
 
 /** Null: the intent has none, or is submitted. */
 const submissionDeadline = ({ submittedAt, confirmation }: IntentContext): Instant | null =>
