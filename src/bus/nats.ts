@@ -9,7 +9,8 @@
  * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
  *   recreated. A recreated stream has lost its messages, and the publisher reports it.
  * - A message that the stream refuses is told in the log: until the cause ends, no event passes. So
- *   is a stream of other subjects, which an operator has made.
+ *   is a stream of other subjects, which an operator has made, and a subject that the user may not
+ *   use.
  * - In a NATS cluster the stream has three replicas; one of a single server becomes replicated.
  * - Limits retention, because work-queue retention loses its deduplication window when the server
  *   restarts.
@@ -30,6 +31,7 @@ import {
   type JetStreamManager,
   type Msg,
   type NatsConnection,
+  type Status,
 } from 'nats'
 import { DAY, MINUTE, SECOND, type Clock, type Instant } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
@@ -68,8 +70,13 @@ const ACK_TOKENS = 9
 const NO_RESPONDERS = 503
 const CONFLICT = 409
 
+/** Subjects that a user of the server needs, but for those of its interface. */
+const SUBJECTS_USED = [EVENT_SUBJECTS, '$JS.ACK.>', '_INBOX.>']
+
 const PULL_SUBJECT = `$JS.API.CONSUMER.MSG.NEXT.${EVENT_STREAM}.${WEBHOOK_CONSUMER}`
 const ACK = new TextEncoder().encode('+ACK')
+
+type Denied = NonNullable<Status['permissionContext']>
 
 export interface NewestEvent {
   readonly id: EventId
@@ -129,8 +136,8 @@ export function connectBus(options: BusOptions): Bus {
     if (closing) return link.close()
     const replies = createInbox()
     const pulls = createInbox()
-    link.subscribe(`${replies}.*`, { callback: (_fault, reply) => onReply(reply) })
-    link.subscribe(`${pulls}.*`, { callback: (_fault, message) => onPulled(link, message) })
+    subscribe(link, `${replies}.*`, onReply)
+    subscribe(link, `${pulls}.*`, (message) => onPulled(link, message))
     prepare(link, replies, pulls)
     void watch(link, replies, pulls)
     await link.closed()
@@ -146,6 +153,8 @@ export function connectBus(options: BusOptions): Bus {
         down('connection lost')
       }
       if (status.type === Events.Reconnect) prepare(link, replies, pulls)
+      const { permissionContext: denied } = status
+      if (denied !== undefined) refusals.told(denialOf(denied))
     }
   }
 
@@ -410,6 +419,22 @@ function requestMessages(link: NatsConnection, request: PullRequest, pulls: stri
   const { batch, expiresMs, number } = request
   const body = JSON.stringify({ batch, expires: nanos(expiresMs) })
   link.publish(PULL_SUBJECT, body, { reply: `${pulls}.${number}` })
+}
+
+/** Without the right to subscribe the driver calls back once, with a fault and no message. */
+function subscribe(link: NatsConnection, subject: string, handle: (message: Msg) => void): void {
+  link.subscribe(subject, {
+    callback: (fault, message) => {
+      if (fault === null) handle(message)
+    },
+  })
+}
+
+/** Why the server has refused a subject: it answers neither the request nor the event. */
+function denialOf({ operation, subject }: Denied): string {
+  const granted = SUBJECTS_USED.find((pattern) => subject.startsWith(pattern.slice(0, -1)))
+  const act = operation === 'publish' ? 'publish to' : 'subscribe to'
+  return `the user of the bus may not ${act} ${granted ?? subject}`
 }
 
 /** An acknowledgement carries a stream sequence: null. Any other reply is a refusal, with why. */
