@@ -12,6 +12,8 @@
  *   payment may have moved here.
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window), `admit` has accepted it, and its reports have a handler.
+ * - A rail that names no instruction any more has lost its journal. No link opens, because it would
+ *   answer `not_found` of what it has sent to the bank.
  * - A rail that answers pings can hang all the same: Describe has a deadline, and a link that
  *   reports nothing after an inquiry is opened again.
  */
@@ -148,15 +150,26 @@ export function connectRail(connection: RailConnection): ConnectedRail {
       if (fault !== null || answer === undefined) {
         return failed(fault?.code === status.CANCELLED ? unanswered : (fault?.message ?? ''))
       }
+      const newestInstruction = answer.newest_instruction || null
+      const { newestInstruction: before } = description
+      if (newestInstruction === null && before !== null) {
+        return lostJournal(`its journal is empty, and had instruction ${before}`)
+      }
       description = {
         name: answer.name,
         finalityWindowMs: answer.finality_window_ms,
-        newestInstruction: answer.newest_instruction || null,
+        newestInstruction,
       }
       if (admit === undefined) open()
       else void admit(description).then(openIfAdmitted)
     })
     const timer = setTimeout(() => call.cancel(), describedWithinMs)
+  }
+
+  function lostJournal(reason: string): void {
+    if (downFor !== reason) log.error({ rail: label(), reason }, 'the rail has lost its journal')
+    downFor = reason
+    retry.schedule(connect)
   }
 
   /** Warns of the 8th, 16th, 32nd … failure in a row, of an unanswered call from the first on. */

@@ -49,6 +49,7 @@ t.test('no link is opened before its reports have a handler', async (t) => {
 /** A rail that sends what the test writes. */
 async function aPuppet(t: Test) {
   let describes = 0
+  let newest = ''
   let isHanging = false
   const streams: Stream[] = []
   const batches: OrderBatch__Output[] = []
@@ -56,7 +57,8 @@ async function aPuppet(t: Test) {
   const handlers: Pick<RailHandlers, 'Describe' | 'Link'> = {
     Describe: (_call, callback) => {
       describes += 1
-      if (!isHanging) callback(null, { name: 'puppet', finality_window_ms: 7_000 })
+      const own = newest === '' ? {} : { newest_instruction: newest }
+      if (!isHanging) callback(null, { name: 'puppet', finality_window_ms: 7_000, ...own })
     },
     Link: (stream) => {
       streams.push(stream)
@@ -78,7 +80,8 @@ async function aPuppet(t: Test) {
     streams.at(-1)?.write({ reports })
   }
   const hang = (hangs: boolean): void => void (isHanging = hangs)
-  return { address, streams, batches, report, hang, describes: () => describes }
+  const setNewest = (id: string): void => void (newest = id)
+  return { address, streams, batches, report, hang, setNewest, describes: () => describes }
 }
 
 const query = (): RailInstruction => ({
@@ -116,6 +119,25 @@ t.test('the link opens once admitted and retries until then', async (t) => {
   await until('the link is up', () => rail.up() && streams.length > 0)
   t.same(seen, [null, null, null], 'a rail without newest_instruction has none')
   t.equal(streams.length, 1, 'no link before admission')
+})
+
+t.test('a rail whose journal is empty and was not is not used', async (t) => {
+  const puppet = await aPuppet(t)
+  const { id } = anInstruction()
+  puppet.setNewest(id)
+  const { log, lines } = logged()
+  const rail = aListener(t, puppet.address, TOKEN, { log })
+  await until('the link is up', () => rail.up() && puppet.streams.length === 1)
+  puppet.setNewest('')
+  puppet.streams[0]?.end()
+  await until('it is asked again and again', () => puppet.describes() >= 4)
+  t.equal(rail.up(), false)
+  t.equal(puppet.streams.length, 1, 'nothing is asked')
+  t.equal(rail.fault(), `its journal is empty, and had instruction ${id}`)
+  const told = lines.filter((line) => line.includes('the rail has lost its journal'))
+  t.equal(told.length, 1)
+  puppet.setNewest(id)
+  await until('the journal is back', () => rail.up())
 })
 
 function logged(): { log: Logger; lines: string[] } {

@@ -96,6 +96,10 @@ export const RAILS: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('src/rails/client.ts', 'rails/client', {
+    'A rail that has lost its journal says what never arrived.': [
+      'if (newestInstruction === null && before !== null) {',
+      "if (newestInstruction === '' && before !== null) {",
+    ],
     'A link opens before its reports have a handler.': [
       'waitsForHandler = reportHandler === undefined',
       'waitsForHandler = false',
