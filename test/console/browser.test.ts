@@ -77,6 +77,9 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     await page.getByRole('heading', { name: 'Review queue' }).waitFor()
     t.equal(new URL(page.url()).pathname, '/review')
     t.equal(await page.evaluate('document.cookie'), '')
+    await page.emulateMedia({ media: 'print' })
+    t.ok(await page.getByText('Times are UTC').isVisible(), 'also on paper')
+    await page.emulateMedia({ media: 'screen' })
   })
 
   await t.test('anything is found from every page', async (t) => {

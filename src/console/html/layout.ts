@@ -96,7 +96,10 @@ export const framedPage = (frame: Frame): Html =>
       <div class="columns">
         ${navigation(frame.path)}
         <main id="main" tabindex="-1">
-          <h1>${frame.title}</h1>
+          <div class="heading">
+            <h1>${frame.title}</h1>
+            <span class="hint">Times are UTC</span>
+          </div>
           ${noticeOf(frame)} ${liveRegion(frame)} ${frame.body} ${staleNotice(frame)}
         </main>
       </div>

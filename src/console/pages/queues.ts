@@ -9,7 +9,7 @@ import {
   reviewOf,
   type ActionForm,
 } from '../html/action_forms.js'
-import { html, NOTHING, type Content } from '../html/html.js'
+import { html, NOTHING, type Content, type Html } from '../html/html.js'
 import { amount, badge, idLink, linked, time } from '../html/parts.js'
 import {
   cursorOf,
@@ -86,6 +86,19 @@ export const approvals: ConsolePage = {
   },
 }
 
+/** An operator can only withdraw a request of their own. */
+function decisionsOf({ id, requested_by: requester }: ApprovalRequest, context: PageContext): Html {
+  const form = formContext(context, '/approvals')
+  if (requester !== context.session.name) return actions(form, 'decide', reviewOf('request', id))
+  const withdraw: ActionForm = {
+    ...{ action: 'reject-request', title: 'Withdraw', button: 'Withdraw it', hidden: { id } },
+    about: 'The change is not made.',
+    isDangerous: true,
+  }
+  return html`<p class="hint">Another operator approves it.</p>
+    ${actions(form, 'decide', [withdraw])}`
+}
+
 function requestRow(request: ApprovalRequest, context: PageContext): readonly Content[] {
   const { id, operation, subject, currency, amount: minor, status } = request
   const { evidence } = JSON.parse(request.arguments) as { readonly evidence?: string }
@@ -101,8 +114,6 @@ function requestRow(request: ApprovalRequest, context: PageContext): readonly Co
       <span class="line">${time(request.requested_at, context.now)}</span>`,
     time(request.expires_at, context.now),
     html`${request.reason} <span class="ago line">${evidence}</span>`,
-    status === 'pending'
-      ? actions(formContext(context, '/approvals'), 'decide', reviewOf('request', id))
-      : html`${badge(status)} ${decided}`,
+    status === 'pending' ? decisionsOf(request, context) : html`${badge(status)} ${decided}`,
   ]
 }
