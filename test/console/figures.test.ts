@@ -6,6 +6,7 @@ import { instant, systemClock } from '../../src/base/clock.js'
 import { createFigures } from '../../src/console/figures/figures.js'
 import { FAMILIES, readMetrics } from '../../src/console/figures/metrics_text.js'
 import { railsOn } from '../../src/console/figures/rails.js'
+import { writeFaultsOn } from '../../src/console/figures/write_faults.js'
 import { pointBetween, type Reading } from '../../src/console/figures/points.js'
 import { lineChart, rateText, secondsText } from '../../src/console/html/line_chart.js'
 import { FAMILIES as ALL_FAMILIES } from '../../src/metrics/families.js'
@@ -60,6 +61,23 @@ t.test('a rail is as far down as its processor that misses it longest', async (t
   t.same(railsOn([readMetrics(page('p', 0) + page('q', 7)), readMetrics(page('r', 3))]), [
     { name: 'a', downMs: 0, instructions: 0, reports: 12 },
     { name: 'b', downMs: 7_000, instructions: 9, reports: 0 },
+  ])
+})
+
+t.test('a full disk and a setting that cannot be applied keep payments from a shard', async (t) => {
+  const disk = (process: string, isLow: number): string =>
+    `causeway_disk_low{process="${process}"} ${isLow}\n`
+  const owns = (process: string, shard: string): string =>
+    `causeway_shard_epoch{shard="${shard}",owner="${process}",process="${process}"} 4\n`
+  const faultsIn = (...pages: readonly string[]) => [...writeFaultsOn(pages.map(readMetrics))]
+  const one = commits('processor', 1, 1, 1)
+  t.same(faultsIn(one + disk('processor', 0) + disk('supervisor', 1)), [])
+  t.same(faultsIn(one + disk('processor', 1)), [['', 'the disk is almost full']])
+  const cluster = ['p1', 'p2'].map((name, i) => commits(name, 1, 1, 1) + owns(name, `books_${i}`))
+  const behind = 'causeway_shard_settings_fault{shard="books_0",process="p2"} 1\n'
+  t.same(faultsIn(cluster[0]!, cluster[1]! + disk('p2', 1) + behind), [
+    ['books_0', 'a setting cannot be applied'],
+    ['books_1', 'the disk is almost full'],
   ])
 })
 
@@ -140,7 +158,10 @@ t.test('a page that does not answer is missing, the others are drawn', async (t)
   const figures = createFigures({
     ...{ addresses: [own, closed], clock: systemClock, everyMs: 20 },
   })
-  t.same(figures.state(), { isKnown: true, missing: [], points: [], processes: [], rails: [] })
+  t.same(figures.state(), {
+    ...{ isKnown: true, missing: [], points: [], processes: [], rails: [] },
+    writeFaults: new Map(),
+  })
   figures.start()
   t.teardown(() => figures.stop())
   await eventually('there are points', () => Promise.resolve(figures.state().points.length > 1))

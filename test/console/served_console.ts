@@ -31,7 +31,10 @@ export async function serveConsole(
     ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
     ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
     figures: {
-      state: () => ({ isKnown: false, missing: [], points: [], processes: [], rails: [] }),
+      state: () => ({
+        ...{ isKnown: false, missing: [], points: [], processes: [], rails: [] },
+        writeFaults: new Map(),
+      }),
     },
     observePage: () => undefined,
     isAllowedHost: allowedHosts('127.0.0.1', []),

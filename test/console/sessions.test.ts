@@ -36,7 +36,10 @@ const appOf = (clock: Clock, sessions: Sessions) =>
     ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
     ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
     figures: {
-      state: () => ({ isKnown: false, missing: [], points: [], processes: [], rails: [] }),
+      state: () => ({
+        ...{ isKnown: false, missing: [], points: [], processes: [], rails: [] },
+        writeFaults: new Map(),
+      }),
     },
     observePage: () => undefined,
     isAllowedHost: () => true,

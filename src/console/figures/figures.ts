@@ -15,6 +15,7 @@ import { readMetrics, type ProcessValues } from './metrics_text.js'
 import { processesOn, type ProcessState } from './processes.js'
 import { railsOn, type RailState } from './rails.js'
 import { pointBetween, type Point, type Reading } from './points.js'
+import { writeFaultsOn } from './write_faults.js'
 
 export const KEPT_MS = 15 * MINUTE
 export const READ_EVERY_MS = 5 * SECOND
@@ -32,6 +33,8 @@ export interface FiguresState {
   readonly processes: readonly ProcessState[]
   /** Likewise. */
   readonly rails: readonly RailState[]
+  /** Likewise, by shard. */
+  readonly writeFaults: ReadonlyMap<string, string>
 }
 
 export interface Figures {
@@ -63,6 +66,7 @@ export function createFigures({
   let last: Reading | undefined
   let processes: readonly ProcessState[] = []
   let rails: readonly RailState[] = []
+  let writeFaults: ReadonlyMap<string, string> = new Map()
 
   const read = async (): Promise<void> => {
     const opsPorts = (await Promise.all(addresses.map((each) => opsPortsAt(each, resolve)))).flat()
@@ -72,7 +76,9 @@ export function createFigures({
     processes = answers.flatMap((found, i) =>
       found === null ? [] : processesOn(opsPorts[i]!, found),
     )
-    rails = railsOn(answers.filter((found) => found !== null))
+    const answered = answers.filter((found) => found !== null)
+    rails = railsOn(answered)
+    writeFaults = writeFaultsOn(answered)
     const reading = { at, processes: processesOf(opsPorts, answers) }
     const point = last === undefined ? null : pointBetween(last, reading)
     last = reading
@@ -87,7 +93,9 @@ export function createFigures({
     }
   }
   return {
-    state: () => ({ isKnown: addresses.length > 0, missing, points, processes, rails }),
+    state: () => ({
+      ...{ isKnown: addresses.length > 0, missing, points, processes, rails, writeFaults },
+    }),
     start: () => {
       if (addresses.length > 0) void run()
     },

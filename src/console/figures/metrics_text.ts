@@ -18,6 +18,8 @@ export const FAMILIES = {
   causeway_rail_instructions_total: ['rail'],
   causeway_rail_reports_total: ['rail'],
   causeway_shard_epoch: ['shard'],
+  causeway_shard_settings_fault: ['shard'],
+  causeway_disk_low: [],
   causeway_build_info: ['version'],
   causeway_server_info: ['version'],
   causeway_server_start_time_seconds: [],

@@ -1,4 +1,5 @@
 /** What needs a person now, whether the service works, how fast: the first page, kept current. */
+import type { RouteRail__Output as RouteRail } from '../../../protos/types/causeway/operator/v1/RouteRail.js'
 import { html, NOTHING, type Html } from '../html/html.js'
 import { card, empty, failure, incomplete, spanText, type Tone } from '../html/parts.js'
 import { figuresOf } from './figures.js'
@@ -74,7 +75,7 @@ async function boxesOf(context: PageContext): Promise<Html> {
       tone: status.open_breakers.length > 0 ? 'bad' : 'plain',
       about:
         status.oldest_open_at === undefined
-          ? 'All delivered'
+          ? 'None waits'
           : `Oldest ${spanText(context.now - Date.parse(status.oldest_open_at))}`,
     })),
     box('Dead deliveries', '/webhooks', deliveries, (status) => ({
@@ -82,11 +83,7 @@ async function boxesOf(context: PageContext): Promise<Html> {
       tone: toneOf(status.dead, 'bad'),
       about: status.dead === 0 ? 'None' : 'Not retried',
     })),
-    box('Submissions', '/money', operator.call('ListSubmissionPauses', {}), ({ data }) => ({
-      value: data.length === 0 ? 'on' : `${data.length} paused`,
-      tone: toneOf(data.length, 'warn'),
-      about: data.length === 0 ? 'All are sent to their rail' : 'Payments wait',
-    })),
+    box('Submissions', '/money', submissions(context), stateOfSubmissions),
   ])
   const missing = [...new Set(all.flatMap((each) => each.missing ?? []))]
   return html`
@@ -112,6 +109,35 @@ async function heldPayments({ clients: { operator, recovery } }: PageContext) {
     data: [...payouts.data, ...intents.data],
     ...(next === undefined ? {} : { next_cursor: next }),
   }
+}
+
+/** The pauses, and the rails of the routes. */
+async function submissions({ clients: { operator } }: PageContext) {
+  const [pauses, { rails }] = await Promise.all([
+    operator.call('ListSubmissionPauses', {}),
+    operator.call('ListRoutes', {}),
+  ])
+  return { ...pauses, rails }
+}
+
+interface Submissions {
+  readonly data: readonly unknown[]
+  readonly rails: readonly RouteRail[]
+}
+
+function stateOfSubmissions({ data, rails }: Submissions): Pick<Box, 'value' | 'tone' | 'about'> {
+  const routesIn = (state: string) => rails.filter((each) => each.state === state)
+  const down = new Set(routesIn('down').map(({ rail }) => rail))
+  if (down.size > 0) {
+    return { value: `${down.size} down`, tone: 'bad', about: `No link to ${[...down].join(', ')}` }
+  }
+  const lost = routesIn('not_carried').map(({ route }) => route)
+  if (lost.length > 0) {
+    return { value: `${lost.length} down`, tone: 'bad', about: `No rail for ${lost.join(', ')}` }
+  }
+  if (data.length > 0)
+    return { value: `${data.length} paused`, tone: 'warn', about: 'Payments wait' }
+  return { value: 'on', tone: 'good', about: 'All are sent to their rail' }
 }
 
 async function box<T extends object>(
@@ -154,12 +180,16 @@ async function booksOf(context: PageContext): Promise<Html> {
   </ul>`
 }
 
-async function bookLine({ clients }: PageContext, shard: string): Promise<Html> {
+async function bookLine({ clients, figures }: PageContext, shard: string): Promise<Html> {
   const name = shard === '' ? 'Books' : shard
   try {
     const state = await ofShard(clients, shard, (recovery) => recovery.call('Show', {}))
     if (state.unverified !== undefined) return statusLine(name, 'bad', state.unverified)
-    if (!state.active) return statusLine(name, 'good', 'take payments')
+    if (!state.active) {
+      const fault = figures.writeFaults.get(shard)
+      if (fault !== undefined) return statusLine(name, 'bad', `take no payments: ${fault}`)
+      return statusLine(name, 'good', 'take payments')
+    }
     const what =
       state.stops === 'submissions'
         ? 'submit nothing to the bank'
