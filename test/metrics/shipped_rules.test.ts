@@ -1,5 +1,8 @@
-/** Alerts and dashboard name only what exists: families, labels, pages of the guide. */
+/** Alerts and dashboard name only what exists: families, labels and their values, pages. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { projectRoot } from '../../src/base/project_root.js'
 import { guidePage, guidePages } from '../support/operators_guide.js'
 import { ALERT_CASES } from './alert_cases.js'
 import { alertRules, dashboardQueries, unknownNames } from './shipped_rules.js'
@@ -38,6 +41,28 @@ t.test('the page of an alert that calls an operator has commands', async (t) => 
   for (const { alert, runbook, severity } of alertRules()) {
     if (severity === 'page') t.match(guidePage(runbook).text, /make ops ARGS="/, alert)
   }
+})
+
+/** Values of labels that a query selects, without patterns. */
+const selectedIn = (expr: string): readonly string[] =>
+  [...expr.matchAll(/\w+=~?"([^"$]+)"/g)].flatMap(([, values = '']) =>
+    values.split('|').filter((value) => /^\w+$/.test(value)),
+  )
+
+t.test('every value that a query selects is one of the code', async (t) => {
+  const code = ['src', 'gateway', 'actors']
+    .map((folder) => join(projectRoot(), folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+        .map((file) => readFileSync(join(folder, file), 'utf8')),
+    )
+    .join('\n')
+  const isThere = (value: string): boolean => new RegExp(`\\b${value}\\b`).test(code)
+  t.notOk(isThere('timestamp_outside_the_window'), 'a wrong one is noticed')
+  const all = [...alertRules(), ...dashboardQueries()].flatMap(({ expr }) => selectedIn(expr))
+  t.ok(all.length > 15)
+  for (const value of new Set(all)) t.ok(isThere(value), value)
 })
 
 t.test('every panel names families and labels that exist', async (t) => {
