@@ -3,6 +3,7 @@ import t from 'tap'
 import { misspelledSettings } from '../../src/base/misspelled_settings.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { readSettings } from '../../src/base/settings_reader.js'
+import { startProgram } from '../support/program.js'
 
 const NO_FILE = '/nonexistent/.env'
 const named = (...names: readonly string[]): Record<string, string> =>
@@ -83,4 +84,11 @@ t.test('they are warned of in one line, and the settings are read', async (t) =>
     'Ignored, as not a setting: DATADIR (did you mean DATA_DIR?), ' +
       'STORE_SYNK (did you mean STORE_SYNC?)',
   ])
+})
+
+t.test('a program that reads its settings twice says it once', async (t) => {
+  const { err } = await startProgram('operations/main.js', ['config', 'show'], {
+    ...{ DOT_ENV: '', STORE: 'sqlite', STORE_URL: '', STORE_SYNK: 'required' },
+  }).ended
+  t.equal(err, 'Ignored, as not a setting: STORE_SYNK (did you mean STORE_SYNC?)\n')
 })

@@ -108,7 +108,7 @@ t.test('a variable that is probably a misspelled setting', async (t) => {
   const environment = { ...AGAINST_SQLITE, DATA_DIR: aDataDir(t), DATADIR: '/srv', DOT_ENV: '' }
   const { err, out } = await startProgram('operations/main.js', ['doctor', '--json'], environment)
     .ended
-  t.equal(err, 'Ignored, as not a setting: DATADIR (did you mean DATA_DIR?)\n', 'once')
+  t.equal(err, 'Ignored, as not a setting: DATADIR (did you mean DATA_DIR?)\n')
   const { findings = [] } = JSON.parse(out) as Record<string, readonly object[]>
   const finding = 'DATADIR is set, and is not a setting: DATA_DIR was probably meant'
   t.match(findings[0], { area: 'settings', finding })
