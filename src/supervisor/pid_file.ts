@@ -82,7 +82,7 @@ export function findRun(file: string): StackRun | undefined {
     running: () =>
       all.filter(([, each]) => isRunning(each)).map(([name, { pid }]) => `${name} (${pid})`),
     requestStop: () => {
-      if (isSupervised) process.kill(run.supervisor.pid, 'SIGTERM')
+      if (isSupervised && isRunning(run.supervisor)) process.kill(run.supervisor.pid, 'SIGTERM')
     },
   }
 }

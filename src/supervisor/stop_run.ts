@@ -19,10 +19,10 @@ export async function stopRun(
   run: StackRun,
   { elapsed, pause, print }: StopOptions,
 ): Promise<void> {
+  let running = run.running()
   run.requestStop()
   const since = elapsed()
   let progressAt = since
-  let running = run.running()
   const seconds = (): string => ((elapsed() - since) / SECOND).toFixed(1)
   while (running.length > 0) {
     if (elapsed() - progressAt > PROGRESS_WITHIN_MS) {

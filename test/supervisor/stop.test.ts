@@ -108,3 +108,18 @@ t.test('processes of a killed supervisor are waited for, and named after a minut
   await stopRun(run, options)
   t.same(lines, ['stopped'])
 })
+
+t.test('a process that ends at the signal is named too', async (t) => {
+  const left = ['rail (1)', 'supervisor (2)']
+  const lines: string[] = []
+  await stopRun(
+    { running: () => [...left], requestStop: () => void left.shift() },
+    {
+      elapsed: () => 0,
+      pause: () => Promise.resolve(void left.shift()),
+      print: (line) => void lines.push(line),
+    },
+  )
+  const ended = ['rail (1)', 'supervisor (2)'].map((name) => `  ${name} ended after 0.0 s`)
+  t.same(lines, [...ended, 'stopped'])
+})
