@@ -83,7 +83,6 @@ const STEP_TICKS = 15
 const FILL_MAX = 0.8
 const FILL_AFTER_GROWTH = 0.5
 const SLOTS_MIN = 16
-const SLOT_BYTES = 8
 
 /** An open-addressing table. Slot n is words 2n (stamp, high bits) and 2n + 1 (low bits). */
 interface Segment {
@@ -111,7 +110,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   let tick = 0
   let cursor = 0
   let size = 0
-  let bytes = SEGMENTS * SLOTS_MIN * SLOT_BYTES
+  let bytes = 0
 
   const advance = (now: Instant): void => {
     if (now === latest) return
@@ -194,17 +193,11 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   }
 }
 
-/** Views of one buffer: a thousand small ones cost more than their content. */
-function firstSegments(): Segment[] {
-  const length = SLOTS_MIN * 2
-  const words = new Int32Array(SEGMENTS * length)
-  return Array.from({ length: SEGMENTS }, (_, index) => ({
-    slots: words.subarray(index * length, (index + 1) * length),
-    used: 0,
-    limit: SLOTS_MIN * FILL_MAX,
-    sweepAt: 0,
-  }))
-}
+/** A segment's first insertion sweeps it, which makes its slots. */
+const NO_SLOTS = new Int32Array(0)
+
+const firstSegments = (): Segment[] =>
+  Array.from({ length: SEGMENTS }, () => ({ slots: NO_SLOTS, used: 0, limit: 0, sweepAt: 0 }))
 
 /** Sweeps are staggered by segment. */
 function nextSweep(index: number, tick: number): number {

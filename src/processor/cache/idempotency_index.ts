@@ -58,12 +58,12 @@ interface Segment {
 }
 
 export function createIdempotencyIndex(): IdempotencyIndex {
-  const segments = firstSegments()
+  const segments: Segment[] = Array.from({ length: SEGMENTS }, () => ({ words: NO_SLOT, used: 0 }))
   let size = 0
 
   const add = ({ high, low }: Fingerprint64, sequence: number): void => {
     const segment = segments[high >>> 22]!
-    if (segment.used >= (segment.words.length / SLOT_WORDS) * FULL) grow(segment)
+    if (segment.used >= limitOf(segment)) grow(segment)
     put(segment, high, low, sequence + 1)
     size += 1
   }
@@ -118,15 +118,11 @@ export function createIdempotencyIndex(): IdempotencyIndex {
   }
 }
 
-/** Views of one buffer: a thousand small ones cost more than their content. */
-function firstSegments(): Segment[] {
-  const length = FIRST_SLOTS * SLOT_WORDS
-  const words = new Uint32Array(SEGMENTS * length)
-  return Array.from({ length: SEGMENTS }, (_, n) => ({
-    words: words.subarray(n * length, (n + 1) * length),
-    used: 0,
-  }))
-}
+/** An empty slot, of all segments without an entry. */
+const NO_SLOT = new Uint32Array(SLOT_WORDS)
+
+const limitOf = ({ words }: Segment): number =>
+  words === NO_SLOT ? 0 : (words.length / SLOT_WORDS) * FULL
 
 const newSegment = (slots: number): Segment => ({
   words: new Uint32Array(slots * SLOT_WORDS),
@@ -167,7 +163,7 @@ function put(segment: Segment, high: number, low: number, stored: number): void 
 /** Grows by half, so a segment is at least half full afterwards. */
 function grow(segment: Segment): void {
   const old = segment.words
-  const bigger = newSegment(Math.ceil((old.length / SLOT_WORDS) * 1.5))
+  const bigger = newSegment(Math.max(FIRST_SLOTS, Math.ceil((old.length / SLOT_WORDS) * 1.5)))
   for (let at = 0; at < old.length; at += SLOT_WORDS) {
     if (old[at + 2] !== 0) put(bigger, old[at]!, old[at + 1]!, old[at + 2]!)
   }
