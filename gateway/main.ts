@@ -17,6 +17,7 @@ import { programOptions } from '../src/process/program_options.js'
 import { degradedBy, reportChanges } from '../src/process/state_report.js'
 import { SETTINGS_READ_BY } from '../src/base/setting_readers.js'
 import { readSettings } from '../src/base/settings_reader.js'
+import { useSourcePositions } from '../src/base/source_positions.js'
 import { openTracer } from '../src/tracing/tracer.js'
 import { docsOnDemand } from './docs/site.js'
 import { createGateway } from './gateway.js'
@@ -31,6 +32,7 @@ const FINISH_WITHIN_MS = 5 * SECOND
 const DRAIN_WITHIN_MS = 12 * SECOND
 
 async function main(): Promise<void> {
+  useSourcePositions()
   const { replaces } = programOptions(
     'gateway',
     'Serves the partner API and forwards it to the processor.',

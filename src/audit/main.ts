@@ -19,6 +19,7 @@ import { instant, systemClock, type Instant } from '../base/clock.js'
 import { programOptions } from '../process/program_options.js'
 import { storeUrl } from '../base/settings.js'
 import { readSettings } from '../base/settings_reader.js'
+import { useSourcePositions } from '../base/source_positions.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../base/subjects.js'
 import { toVisibleJson } from '../base/visible_text.js'
 import { exportSchemas, type SchemaFile } from '../store/postgres/copy.js'
@@ -35,6 +36,7 @@ const NOTHING_AUDITED = 2
 /** RFC 3339, e.g. 2026-11-21T04:35:00Z. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 
+useSourcePositions()
 const args = programOptions('audit', 'Checks the databases of a DATA_DIR against each other.', {
   dataDir: { value: 'DIR', about: 'the data directory (default: DATA_DIR)' },
   railDir: { value: 'DIR', about: "the rail's data directory (default: the data directory)" },

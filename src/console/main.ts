@@ -18,6 +18,7 @@ import { programOptions } from '../process/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { SETTINGS_READ_BY } from '../base/setting_readers.js'
 import { readSettings } from '../base/settings_reader.js'
+import { useSourcePositions } from '../base/source_positions.js'
 import { LOGS_FOLDER } from '../operations/payments/request_logs.js'
 import { createApp } from './app.js'
 import { reportCertificates } from '../metrics/certificates.js'
@@ -31,6 +32,7 @@ import { openUplink } from './session/uplink.js'
 import { readStaticFiles } from './static_files.js'
 
 async function main(): Promise<void> {
+  useSourcePositions()
   programOptions('console', 'Serves the console of operators; calls the processors by gRPC.', {})
   const settings = readSettings()
   const { CONSOLE_HOST, CONSOLE_PORT, CONSOLE_HOSTS, CONSOLE_METRICS } = settings

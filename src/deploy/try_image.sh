@@ -101,7 +101,7 @@ health=$(sed -n 's/^  CMD \(\["node", "-e", .*\)$/\1/p' src/deploy/Dockerfile | 
 
 (inside node --version) | sed 's/^/node /'
 if (inside touch /opt/causeway/written) 2>/dev/null; then give_up 'the root is not read-only'; fi
-(inside node --enable-source-maps --max-semi-space-size=2 .build/src/supervisor/main.js) >"$trial/stack.out" 2>&1 &
+(inside node --max-semi-space-size=2 .build/src/supervisor/main.js) >"$trial/stack.out" 2>&1 &
 stack=$!
 tries=0
 until grep -q '^ready: ' "$trial/stack.out"; do
@@ -114,9 +114,9 @@ until grep -q '^ready: ' "$trial/stack.out"; do
 done
 say "$(grep '^ready: ' "$trial/stack.out")"
 (inside node -e "$health") || give_up 'the health check fails'
-(inside node --enable-source-maps .build/src/operations/demo/demo.js) | tee "$trial/demo.out" | tail -n 1
+(inside node .build/src/operations/demo/demo.js) | tee "$trial/demo.out" | tail -n 1
 grep -q 'The demo passed' "$trial/demo.out" || { cat "$trial/demo.out" >&2; give_up 'the demo fails'; }
-(inside node --enable-source-maps .build/src/audit/main.js) | tail -n 1
+(inside node .build/src/audit/main.js) | tail -n 1
 supervisor=$(pgrep -f -P "$stack" 'supervisor/main.js' || pgrep -P "$stack" | head -n 1)
 kill -TERM "$supervisor"
 code=0

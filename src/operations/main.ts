@@ -1,8 +1,10 @@
 /** The operator CLI: `make ops ARGS="…"`, against the stack of DATA_DIR. */
 import { readSettings } from '../base/settings_reader.js'
+import { useSourcePositions } from '../base/source_positions.js'
 import { runOperatorCli } from './operator_cli.js'
 import { paintFor } from './cli/terminal.js'
 
+useSourcePositions()
 process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
   paint: paintFor(process.stdout),
   out: process.stdout,

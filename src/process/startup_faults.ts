@@ -1,13 +1,16 @@
 /**
  * How a process whose start fails ends: one sentence on standard error and exit code 1.
  *
- * - A programming error keeps its stack trace.
+ * - A programming error keeps its stack trace, which names lines of the sources.
  * - Once the process has started, an uncaught exception ends it as Node does by default.
  */
+import { useSourcePositions } from '../base/source_positions.js'
+
 const EXIT_FAILED_START = 1
 
 /** Call first, before the settings are read. */
 export function reportStartupFaults(): void {
+  useSourcePositions()
   process.once('uncaughtException', end)
 }
 

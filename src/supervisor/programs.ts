@@ -118,7 +118,7 @@ export async function planStack(
   const root = projectRoot()
 
   const own = (main: OwnProgram, addresses: Partial<Record<SettingName, string>>): Program => {
-    const flags = ['--enable-source-maps', ...(NODE_FLAGS[main] ?? [])]
+    const flags = NODE_FLAGS[main] ?? []
     return {
       command: process.execPath,
       arguments: [...flags, join(root, '.build', main)],

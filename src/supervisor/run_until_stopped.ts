@@ -12,6 +12,7 @@
 import { connectServiceManager } from '../process/service_manager.js'
 import { SecretFileError } from '../base/secret_file.js'
 import { SettingsError } from '../base/settings_reader.js'
+import { useSourcePositions } from '../base/source_positions.js'
 import type { DataFolder } from './data_folder.js'
 import { RESTART_SIGNAL } from './pid_file.js'
 import { StartupError } from './startup_error.js'
@@ -82,6 +83,7 @@ const isExpected = (error: unknown): error is Error =>
 
 /** Runs a main program; expected errors end it with their sentence. */
 export function runMain(main: () => Promise<void>): void {
+  useSourcePositions()
   process.umask(OWNER_ONLY)
   // A reader that ends before the stack, as `tee` does at Ctrl-C, or a full disk must not end it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)

@@ -143,7 +143,7 @@ export async function planCluster(options: PlanOptions): Promise<ClusterPlan> {
       ...credentials.settingsOf(main),
       ...given,
     }
-    const flags = ['--enable-source-maps', ...(NODE_FLAGS[main] ?? [])]
+    const flags = NODE_FLAGS[main] ?? []
     return () => ({
       command: process.execPath,
       arguments: [...flags, join(projectRoot(), '.build', main)],

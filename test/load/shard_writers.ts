@@ -147,7 +147,7 @@ async function play(
 function forkWriter(flags: Readonly<Record<string, string | number>>): ChildProcess {
   const main = join(projectRoot(), '.build/test/load/shard_writer.js')
   const given = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)])
-  return fork(main, given, { execArgv: ['--enable-source-maps', '--expose-gc'] })
+  return fork(main, given, { execArgv: ['--expose-gc'] })
 }
 
 /** The next message. @throws when the writer ends first */

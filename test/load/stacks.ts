@@ -90,10 +90,7 @@ export function createStacks(folder: string) {
     for (let number = 1; number <= gateways; number += 1) {
       const name = gateways === 1 ? 'ceiling' : `ceiling-${number}`
       const environment = { ...process.env, ...LOAD_SETTINGS, DOT_ENV: '' }
-      const node = {
-        command: process.execPath,
-        arguments: ['--enable-source-maps', main, ...given],
-      }
+      const node = { command: process.execPath, arguments: [main, ...given] }
       const log = join(folder, `${name}.log`)
       const running = run({ ...node, environment, readyWhen: 'message' }, log)
       stops.push(running.stop)

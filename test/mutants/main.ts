@@ -56,17 +56,11 @@ const copies = Array.from({ length: jobs }, (_, n) =>
 let cpuSeconds = 0
 const runIn = async (copy: WorkingCopy, mutant: Mutant): Promise<JobResult> => {
   const { test, store = 'sqlite' } = mutant
-  const job = testJob(test, store, copy.folder)
-  // Stacks name compiled lines: reading the source maps takes a fifth of a short test.
-  const words = job.arguments.filter((word) => word !== '--enable-source-maps')
-  const result = await runJob(
-    { ...job, arguments: words },
-    {
-      folder: copy.folder,
-      environment: { TAP_BAIL: '1', ...(store === 'postgres' ? environment : {}) },
-      silenceMaxMs: SILENCE_MAX_MS,
-    },
-  )
+  const result = await runJob(testJob(test, store, copy.folder), {
+    folder: copy.folder,
+    environment: { TAP_BAIL: '1', ...(store === 'postgres' ? environment : {}) },
+    silenceMaxMs: SILENCE_MAX_MS,
+  })
   cpuSeconds += result.cpuSeconds
   return result
 }

@@ -62,7 +62,7 @@ export function listJobs(
 export const testJob = (name: string, store: Store, folder = projectRoot()): Job => ({
   name: store === 'postgres' ? `postgres/${name}` : name,
   command: process.execPath,
-  arguments: ['--enable-source-maps', join(folder, '.build', `${name}.test.js`)],
+  arguments: [join(folder, '.build', `${name}.test.js`)],
   kind: 'test',
 })
 

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
+import { inSources } from '../../src/base/source_positions.js'
 import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import { childrenCpuSeconds } from './children_cpu.js'
@@ -111,7 +112,7 @@ async function isGone(group: number): Promise<boolean> {
 }
 
 const lastLines = (text: string): string =>
-  text
+  inSources(text)
     .trimEnd()
     .split('\n')
     .slice(-40)

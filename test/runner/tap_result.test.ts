@@ -1,4 +1,7 @@
 /** What the runner counts in the output of a test file. */
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readTap } from './tap_result.js'
 
@@ -29,3 +32,19 @@ t.test('truncated output fails', async (t) => {
   tap.write('TAP version 14\nok 1 - one\n')
   t.same((await tap.end()).failures, ['the output is truncated'])
 })
+
+t.test('a failure names a line of the source', async (t) => {
+  const fileName = relative('', fileURLToPath(import.meta.url))
+  const lineNumber = lineOf('t.test(', fileName)
+  const diagnosis = { at: { fileName, lineNumber, columnNumber: 1 } }
+  const tap = readTap()
+  tap.write(`TAP version 14\nnot ok 1 - one\n  ---\n  ${JSON.stringify(diagnosis)}\n  ...\n1..1\n`)
+  const source = fileName.replace(/^\.build\/(.*)\.js$/, '$1.ts')
+  const line = lineOf('t.test(', source)
+  t.not(line, lineNumber)
+  t.same((await tap.end()).failures, [`    not ok: one\n    at ${source}:${line}:1`])
+})
+
+/** The number of the first line with a text. */
+const lineOf = (text: string, file: string): number =>
+  readFileSync(file, 'utf8').split(text)[0]?.split('\n').length ?? 0

@@ -1,6 +1,11 @@
-/** Reads the TAP output of a test file: assertions at every depth, skipped tests, failures. */
+/**
+ * Reads the TAP output of a test file: assertions at every depth, skipped tests, failures.
+ *
+ * - A test names lines of compiled files: it reads no source map, and this does when it fails.
+ */
 import { inspect } from 'node:util'
 import { Parser, type Result } from 'tap-parser'
+import { inSources } from '../../src/base/source_positions.js'
 import { SQLITE_ONLY_REASON } from './not_applicable.js'
 
 const DIAGNOSIS_LINES_MAX = 60
@@ -54,13 +59,23 @@ export function readTap(): TapReader {
   }
 }
 
+interface CallSite {
+  readonly fileName: string
+  readonly lineNumber: number
+  readonly columnNumber: number
+}
+
+interface Diagnosis extends Readonly<Record<string, unknown>> {
+  readonly at?: CallSite
+}
+
 function diagnosisOf({ fullname, diag }: Result): string {
   const lines = [`not ok: ${fullname}`]
-  const { diff, stack, source: _source, ...rest } = (diag ?? {}) as Record<string, unknown>
+  const { diff, stack, at, source: _source, ...rest } = (diag ?? {}) as Diagnosis
+  if (at !== undefined) lines.push(`at ${at.fileName}:${at.lineNumber}:${at.columnNumber}`)
   if (Object.keys(rest).length > 0) lines.push(inspect(rest, { depth: 4, breakLength: 100 }))
   for (const text of [diff, stack]) if (typeof text === 'string') lines.push(text.trimEnd())
-  return lines
-    .join('\n')
+  return inSources(lines.join('\n'))
     .split('\n')
     .slice(0, DIAGNOSIS_LINES_MAX)
     .map((line) => `    ${line}`)
