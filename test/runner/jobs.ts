@@ -21,6 +21,7 @@ export interface Job {
   readonly name: string
   readonly command: string
   readonly arguments: readonly string[]
+  readonly store: Store
   /** A test prints TAP; a check has only its exit code. */
   readonly kind: 'test' | 'check'
 }
@@ -34,23 +35,28 @@ export const testNames = (): readonly string[] =>
     .map((file) => join('test', file.replace(/\.test\.js$/, '')))
 
 /**
- * The linter and the formatter, then tests from longest to shortest; on PostgreSQL only the tests
- * that open the store of the run.
+ * The linter and the formatter, then tests from longest to shortest, those of both stores in one
+ * queue; on PostgreSQL only the tests that open the store of the run.
  */
 export function listJobs(
   only: readonly string[],
-  store: Store,
+  stores: readonly Store[],
   measured = read(DURATIONS_FILE),
 ): readonly Job[] {
   const durations = { ...expectedSeconds(), ...measured }
   const expected = (name: string): number =>
-    durations[name] ?? durations[name.replace(/^postgres\//, '')] ?? OTHERS_SECONDS
-  const tests = testNames()
-    .filter((name) => store === 'sqlite' || runsOnPostgres(name))
-    .filter((name) => only.length === 0 || only.some((part) => name.includes(part)))
-    .map((name) => testJob(name, store))
+    durations[name] ?? durations[fileOf({ name })] ?? OTHERS_SECONDS
+  const names = testNames().filter(
+    (name) => only.length === 0 || only.some((part) => name.includes(part)),
+  )
+  const tests = stores
+    .flatMap((store) =>
+      names
+        .filter((name) => store === 'sqlite' || runsOnPostgres(name))
+        .map((name) => testJob(name, store)),
+    )
     .sort((one, other) => expected(other.name) - expected(one.name))
-  if (only.length > 0 || store === 'postgres') return tests
+  if (only.length > 0 || !stores.includes('sqlite')) return tests
   return [
     check('lint', 'eslint', '.'),
     check('formatting', 'prettier', '--log-level', 'warn', ...UNCHANGED_FORMAT, '--check', '.'),
@@ -58,9 +64,35 @@ export function listJobs(
   ]
 }
 
+export interface JobQueue {
+  /** The next job that may start. Undefined means none: what is left follows a job that runs. */
+  take(): Job | undefined
+  ended(job: Job): void
+}
+
+/** The two runs of a file have the same temporary folders, so they follow each other. */
+export function createJobQueue(jobs: readonly Job[]): JobQueue {
+  const left = [...jobs]
+  const running = new Set<string>()
+  return {
+    take: () => {
+      const index = left.findIndex((job) => !running.has(fileOf(job)))
+      if (index < 0) return undefined
+      const [job] = left.splice(index, 1)
+      if (job !== undefined) running.add(fileOf(job))
+      return job
+    },
+    ended: (job) => void running.delete(fileOf(job)),
+  }
+}
+
+/** The name of a job's test file, whatever the store. */
+export const fileOf = ({ name }: Pick<Job, 'name'>): string => name.replace(/^postgres\//, '')
+
 /** @param folder whose compiled code is tested */
 export const testJob = (name: string, store: Store, folder = projectRoot()): Job => ({
   name: store === 'postgres' ? `postgres/${name}` : name,
+  store,
   command: process.execPath,
   arguments: [join(folder, '.build', `${name}.test.js`)],
   kind: 'test',
@@ -74,6 +106,7 @@ const UNCHANGED_FORMAT = [
 
 const check = (name: string, tool: string, ...args: string[]): Job => ({
   name,
+  store: 'sqlite',
   command: join(projectRoot(), 'node_modules/.bin', tool),
   arguments: args,
   kind: 'check',

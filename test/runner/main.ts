@@ -2,7 +2,8 @@
  * Runs the checks and every test file: node .build/test/runner/main.js [part of a name …]
  *
  * - STORE=postgres: the test files that open the store, with their books in a PostgreSQL server of
- *   this run. STORE=both: everything on SQLite, then those.
+ *   this run. STORE=both: everything on SQLite, and those, longest first: what waits on one store
+ *   leaves the cores to the other.
  * - WITHOUT_GATEWAY=1: no check, and no test file that needs uWebSockets.js (make test-node).
  * - The last line is `N passed, N failed`: all assertions, and one failure per failed check. The
  *   exit code is 1 when anything failed or nothing ran.
@@ -15,7 +16,7 @@ import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { needsGateway } from './gateway_tests.js'
-import { listJobs, recordDurations, type Job, type Store } from './jobs.js'
+import { createJobQueue, fileOf, listJobs, recordDurations, type Job, type Store } from './jobs.js'
 import { runJob } from './run_job.js'
 import { OWN_SERVER, SQLITE_ONLY } from './store_tests.js'
 
@@ -41,8 +42,7 @@ const SHOWN_AGAIN_LINES_MAX = 20
 const shownAgain: string[] = []
 const total = { passed: 0, failed: 0, skipped: 0, notApplicable: 0 }
 rmSync(join(projectRoot(), '.build/test_output'), { recursive: true, force: true })
-for (const store of STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
-  await runSuite(store)
+await runSuite(STORES[chosen] ?? end(`STORE=${chosen} is not sqlite, postgres or both`))
 if (chosen === 'sqlite' && noPostgres !== false)
   console.log(`skipped: the tests on PostgreSQL (${noPostgres})`)
 printTotals()
@@ -62,18 +62,24 @@ function printTotals(): void {
   console.log(`${total.passed} passed, ${total.failed} failed`)
 }
 
-async function runSuite(store: Store): Promise<void> {
+async function runSuite(stores: readonly Store[]): Promise<void> {
   const teardowns: (() => unknown)[] = []
-  if (store === 'postgres') await startServer(teardowns)
-  const jobs = listJobs(only, store).filter(canRun)
+  const environments: Readonly<Record<Store, Readonly<Record<string, string>>>> = {
+    sqlite: {},
+    postgres: stores.includes('postgres') ? await startServer(teardowns) : {},
+  }
+  const jobs = listJobs(only, stores).filter(canRun)
   const count = jobs.length
+  const queue = createJobQueue(jobs)
   const durations = new Map<string, number>()
   const startedAt = performance.now()
   let done = 0
   let cpuTotal = 0
 
   const runAndReport = async (job: Job): Promise<void> => {
-    const { passed, skipped, notApplicable, failures, seconds, cpuSeconds } = await runJob(job)
+    const environment = environments[job.store]
+    const result = await runJob(job, { environment })
+    const { passed, skipped, notApplicable, failures, seconds, cpuSeconds } = result
     durations.set(job.name, Math.round(seconds * 10) / 10)
     total.passed += passed
     cpuTotal += cpuSeconds
@@ -92,13 +98,16 @@ async function runSuite(store: Store): Promise<void> {
     if (failures.length > 0) shownAgain.push(`FAIL  ${job.name}`, ...failures.map(cutForTheEnd))
   }
   const work = async (): Promise<void> => {
-    for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) await runAndReport(job)
+    for (let job = queue.take(); job !== undefined; job = queue.take()) {
+      await runAndReport(job)
+      queue.ended(job)
+    }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
   for (const teardown of teardowns) await teardown()
   recordDurations(durations)
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
-  const where = store === 'postgres' ? ' on PostgreSQL' : ''
+  const where = stores.includes('sqlite') ? '' : ' on PostgreSQL'
   const cpu = (cpuTotal / 60).toFixed(1)
   console.log(`${count} files and checks${where} in ${minutes} minutes, CPU ${cpu} minutes`)
 }
@@ -107,19 +116,22 @@ function cutForTheEnd(failure: string): string {
   return failure.split('\n').slice(0, SHOWN_AGAIN_LINES_MAX).join('\n')
 }
 
-function canRun({ name, kind }: Job): boolean {
-  return !withoutGateway || (kind === 'test' && !needsGateway(name.replace(/^postgres\//, '')))
+function canRun(job: Job): boolean {
+  return !withoutGateway || (job.kind === 'test' && !needsGateway(fileOf(job)))
 }
 
-async function startServer(teardowns: (() => unknown)[]): Promise<void> {
+/** @returns what the tests on it find in their environment */
+async function startServer(
+  teardowns: (() => unknown)[],
+): Promise<Readonly<Record<string, string>>> {
   if (noPostgres !== false) end(noPostgres)
   const server = await startPostgres(
     { teardown: (teardown) => teardowns.push(teardown) },
     SERVER_SETTINGS,
   )
-  process.env['TEST_STORE_URL'] = server.url
   for (const [name, why] of Object.entries(SQLITE_ONLY))
     console.log(`SQLite only: ${name} (${why})`)
   for (const [name, why] of Object.entries(OWN_SERVER))
     console.log(`once, on its own server: ${name} (${why})`)
+  return { TEST_STORE_URL: server.url }
 }
