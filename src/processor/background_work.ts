@@ -104,7 +104,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     ...{ clock, isSteady, pipeline, log, lists },
     keepDays: settings.BENEFICIARIES_KEEP_DAYS,
   })
-  const orphanInquiries = createOrphanInquiries({ memory, rails: rail.all() })
+  const orphanInquiries = createOrphanInquiries({ memory, rails: rail })
   const sharedSettings =
     member && !recovery.isActive
       ? createSharedSettings({

@@ -46,6 +46,7 @@ export const OPERATOR_TABLES = {
       'reference',
       'matched_to',
       'resolved_at',
+      'rail',
     ],
     columns: {
       instruction: 'text',
@@ -63,6 +64,7 @@ export const OPERATOR_TABLES = {
       matched_to: 'text',
       resolved_at: 'integer',
       state: 'text',
+      rail: 'text',
     },
   },
   callers: {

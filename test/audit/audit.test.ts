@@ -265,7 +265,7 @@ t.test('a dismissed instruction that the rail has forgotten is no violation', as
     folder,
     'processor.db',
     `${release(5)} INSERT INTO orphan_executions VALUES ('pout_lost', 9, 'sandbox', 'payout', NULL,
-      NULL, 5, 'VND', NULL, '', 1, 'open', NULL, NULL, 'accepted')`,
+      NULL, 5, 'VND', NULL, '', 1, 'open', NULL, NULL, 'accepted', NULL)`,
   )
   t.equal((await auditOf(folder)).broken?.name, 'orphans_are_executions', 'it is open')
   await plant(

@@ -23,28 +23,35 @@ const orphan = (instruction: string, over: Partial<Orphan> = {}): Orphan => ({
   matched_to: null,
   resolved_at: null,
   state: 'accepted',
+  rail: null,
   ...over,
 })
 
 function inquiriesOf(...orphans: readonly Orphan[]) {
-  return inquiriesAt(1, ...orphans)
+  return inquiriesAt(['bank_a'], ...orphans)
 }
 
-function inquiriesAt(rails: number, ...orphans: readonly Orphan[]) {
+function inquiriesAt(names: readonly string[], ...orphans: readonly Orphan[]) {
   const index = createOrphanIndex()
   for (const each of orphans) index.set(each)
   const link = { isUp: true }
-  const sent: RailInstruction[] = []
+  const sent: string[] = []
   const { inquire } = createOrphanInquiries({
     memory: { orphans: index },
-    rails: Array.from({ length: rails }, () => ({
+    rails: {
+      names,
       up: () => link.isUp,
-      send: (given: readonly RailInstruction[]) => void sent.push(...given),
-    })),
+      send: (given: readonly RailInstruction[], rail) => {
+        for (const each of given) {
+          const asked = each.kind === 'query' ? each.id : 'no query'
+          sent.push(names.length === 1 ? asked : `${asked} ${rail}`)
+        }
+      },
+    },
   })
   const asked = (): string[] => {
     inquire()
-    return sent.splice(0).flatMap((each) => (each.kind === 'query' ? [each.id] : ['no query']))
+    return sent.splice(0)
   }
   return { asked, index, link }
 }
@@ -78,14 +85,22 @@ t.test('many are asked about in turn', async (t) => {
 })
 
 t.test('several rails are asked which of them has an execution', async (t) => {
+  const matched = { state: 'executed', status: 'matched', matched_to: 'pout_5' } as const
   const { asked, index } = inquiriesAt(
-    2,
+    ['bank_a', 'bank_b'],
     orphan('pout_1'),
     orphan('pout_2', { state: 'executed' }),
     orphan('pout_3', { state: 'returned' }),
-    orphan('pout_4', { state: 'executed', status: 'matched', matched_to: 'pout_5' }),
+    orphan('pout_4', { ...matched, resolved_at: 2 }),
   )
-  t.same(asked(), ['pout_1', 'pout_2', 'pout_1', 'pout_2'])
-  index.locate('pout_2', 'bank_b')
-  t.same(asked(), ['pout_1', 'pout_1'])
+  const all = ['pout_1', 'pout_2', 'pout_4']
+  t.same(asked(), [...all.map((id) => `${id} bank_a`), ...all.map((id) => `${id} bank_b`)])
+  index.set(orphan('pout_1', { rail: 'bank_b' }))
+  index.set(orphan('pout_2', { state: 'executed', rail: 'bank_b' }))
+  index.set(orphan('pout_4', { ...matched, resolved_at: 2, rail: 'bank_a' }))
+  t.same(asked(), ['pout_1 bank_b'], 'the one that has accepted it')
+  index.set(orphan('pout_1', { status: 'resolved', resolved_at: 3 }))
+  index.set(orphan('pout_2', { status: 'resolved', resolved_at: 3 }))
+  index.set(orphan('pout_4', { ...matched, resolved_at: 2 }))
+  t.same(asked(), ['pout_4 bank_a', 'pout_4 bank_b'], 'also when none is open')
 })

@@ -20,6 +20,7 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import { isAhead } from '../../src/processor/recovery/high_water.js'
 import type { openDatabase } from '../../src/store/sqlite/database.js'
+import { SANDBOX_RAIL } from '../../src/rails/rail.js'
 import { openStore } from '../../src/store/sqlite/store.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { createWorld, type Home, type World } from '../support/world.js'
@@ -207,7 +208,11 @@ export async function startProcessor({
         await start()
         return 'restarted above the lost books'
       },
-      inquire: (rail) => createOrphanInquiries({ memory: world.memory(), rails: [rail] }).inquire(),
+      inquire: ({ up, send }) =>
+        createOrphanInquiries({
+          memory: world.memory(),
+          rails: { names: [SANDBOX_RAIL], up, send },
+        }).inquire(),
     },
   }
 }

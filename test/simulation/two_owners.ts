@@ -19,7 +19,7 @@ import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import { isAhead } from '../../src/processor/recovery/high_water.js'
-import type { RailInstruction } from '../../src/rails/rail.js'
+import { SANDBOX_RAIL, type RailInstruction } from '../../src/rails/rail.js'
 import type { Progress } from '../../src/store/progress.js'
 import type { openDatabase } from '../../src/store/sqlite/database.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
@@ -384,9 +384,10 @@ export async function startTwoOwners(options: TwoOwnersOptions): Promise<Process
         return isBehindMarks
       },
       released: () => Promise.resolve(null),
-      inquire: (rail) => {
+      inquire: ({ up, send }) => {
         const memory = owner()?.process.memory()
-        if (memory !== undefined) createOrphanInquiries({ memory, rails: [rail] }).inquire()
+        const rails = { names: [SANDBOX_RAIL], up, send }
+        if (memory !== undefined) createOrphanInquiries({ memory, rails }).inquire()
       },
     },
     restart: async () => {

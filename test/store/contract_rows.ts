@@ -307,6 +307,7 @@ export const ROWS: { readonly [N in TableName]: readonly [Row<N>, Row<N>] } = {
       matched_to: null,
       resolved_at: null,
       state: 'accepted',
+      rail: null,
     },
   ],
   callers: [

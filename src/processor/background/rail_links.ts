@@ -18,7 +18,6 @@ import { createRailLink, type RailLink } from './rail_link.js'
 
 export interface RailLinks extends RailStates {
   readonly names: readonly string[]
-  all(): readonly RailLink[]
   send(instructions: readonly RailInstruction[], rail: string): void
   onReport(
     handler: (reports: readonly RailReport[], rail: string, finalityWindowMs: number) => void,
@@ -43,7 +42,6 @@ export function createRailLinks(
   }
   return {
     names: [...links.keys()],
-    all: () => [...links.values()],
     up: (rail) => links.get(rail)?.up() ?? false,
     downForMs: (rail) => links.get(rail)?.downForMs() ?? Number.MAX_SAFE_INTEGER,
     send: (instructions, rail) => {

@@ -20,11 +20,8 @@ export interface OrphanIndex {
   openNamed(reference: string): readonly Orphan[]
   /** Open orphans that the rail had accepted and that have not ended, as far as known. */
   accepted(): readonly Orphan[]
-  /** Open orphans that hold payments, and that no rail has reported since the start. */
+  /** Open orphans that hold payments, and matched ones, that no rail has reported. */
   unlocated(): readonly Orphan[]
-  /** The rail that has reported the instruction since the start. */
-  railOf(instruction: string): string | undefined
-  locate(instruction: string, rail: string): void
   readonly open: number
 }
 
@@ -33,7 +30,6 @@ export function createOrphanIndex(): OrphanIndex {
   const byAmount = createOpenOrphans(({ currency, amount }) => keyOf(currency, amount))
   const byReference = createOpenOrphans(({ reference }) => comparableReference(reference) || null)
   const byPayment = new Map<string, Orphan>()
-  const rails = new Map<string, string>()
   let open = 0
 
   return {
@@ -61,10 +57,9 @@ export function createOrphanIndex(): OrphanIndex {
     unlocated: () =>
       [...all.values()].filter(
         (orphan) =>
-          orphan.status === 'open' && holdsPayments(orphan) && !rails.has(orphan.instruction),
+          orphan.rail === null &&
+          (orphan.status === 'matched' || (orphan.status === 'open' && holdsPayments(orphan))),
       ),
-    railOf: (instruction) => rails.get(instruction),
-    locate: (instruction, rail) => void rails.set(instruction, rail),
     get open() {
       return open
     },

@@ -291,8 +291,6 @@ export function reportOrphan(
     case 'accepted':
       return null
     case 'not_found':
-      // Every rail is asked, and only one of them has it.
-      return ctx.rules.rails.entries.length > 1 ? null : 'unknown_instruction'
     case 'recall_refused':
       return 'unknown_instruction'
     case 'refused':

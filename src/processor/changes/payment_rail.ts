@@ -1,7 +1,8 @@
 /**
  * The rail of a payment: that of its route when the payout was accepted or the intent confirmed.
  *
- * - A payment keeps its rail for life, also when its route is changed while it is out.
+ * - A payment keeps its rail for life, also when its route is changed while it is out. One that an
+ *   orphan execution paid is on the rail that has executed it.
  * - A payment from before the rails had names is on the one rail of that time, wherever the file
  *   names it: another rail does not know it, and it would be paid twice.
  */
@@ -33,6 +34,15 @@ export function routeOf(context: IntentContext | PayoutContext): RouteName {
 export function railOf(context: IntentContext | PayoutContext): string {
   const rail = isIntent(context) ? context.confirmation?.rail : context.rail
   return rail ?? SANDBOX_RAIL
+}
+
+/** The context of a payment that this rail has executed. */
+export function onRail<C extends IntentContext | PayoutContext>(context: C, rail: string): C {
+  if (!isIntent(context)) return { ...context, rail }
+  const { confirmation } = context
+  return confirmation === undefined
+    ? context
+    : { ...context, confirmation: { ...confirmation, rail } }
 }
 
 export const railUp = (ctx: CommandContext, context: IntentContext | PayoutContext): boolean =>

@@ -5,7 +5,9 @@
  * - The instruction's id is the entity's id: sent again, it is the same instruction.
  * - The rail executed a payment that an orphan execution is matched to under the orphan's id, so
  *   inquiries and recalls name that one.
- * - Everything about an instruction goes to the rail of its payment (changes/payment_rail).
+ * - Everything about an instruction goes to the rail of its payment (changes/payment_rail). Until a
+ *   rail has reported an orphan execution, every rail is asked about it and none recalls it: the
+ *   next repetition of the recall goes to the one that has.
  */
 import { assert } from '../../base/assert.js'
 import { CORRIDORS } from '../../qr/corridor.js'
@@ -123,10 +125,14 @@ export function sendQuery(ctx: CommandContext, context: IntentContext | PayoutCo
     ...({ kind: 'query', id: idAtRail(ctx, context), environment } as const),
     ...{ ...routedBy(context), ...tracedBy(ctx) },
   }
-  ctx.batch.addInstruction(railOf(context), query)
+  if (!isUnlocated(ctx, context)) return ctx.batch.addInstruction(railOf(context), query)
+  for (const { name } of ctx.rules.rails.entries) {
+    ctx.batch.addInstruction(name, { ...query, rail: name })
+  }
 }
 
 export function sendRecall(ctx: CommandContext, context: IntentContext): void {
+  if (isUnlocated(ctx, context)) return sendQuery(ctx, context)
   const environment = environmentOf(context.tenant)
   const about = { id: idAtRail(ctx, context), reason: 'refund', environment }
   ctx.batch.addInstruction(railOf(context), {
@@ -137,6 +143,12 @@ export function sendRecall(ctx: CommandContext, context: IntentContext): void {
 /** The id of the instruction that the rail has executed, or that was submitted to it. */
 const idAtRail = ({ memory }: CommandContext, { id }: IntentContext | PayoutContext): EffectId =>
   (memory.orphans.matchedTo(id)?.instruction ?? id) as EffectId
+
+/** Whether any of several rails can have the orphan execution that paid it. */
+const isUnlocated = (
+  { memory, rules }: CommandContext,
+  { id }: IntentContext | PayoutContext,
+): boolean => rules.rails.entries.length > 1 && memory.orphans.matchedTo(id)?.rail === null
 
 const routedBy = (context: IntentContext | PayoutContext): Routed => ({
   route: routeOf(context),

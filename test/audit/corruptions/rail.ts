@@ -13,7 +13,7 @@ const orphanOf = (payment: string, reference: string, state = 'executed'): strin
       CAST(coalesce(context ->> 'recipientAmount', context ->> '$.scanned.quote.localMinor')
         AS INTEGER),
       coalesce(context ->> 'currency', context ->> '$.scanned.quote.currency'), ${reference},
-      context ->> 'transactionId', 1, 'open', NULL, NULL, '${state}'
+      context ->> 'transactionId', 1, 'open', NULL, NULL, '${state}', NULL
     FROM ${payment}`
 
 export const rail: Corruptions = ({ payouts, intents }) => [
@@ -52,7 +52,7 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     "an orphan execution that is not in the rail's log": [
       `${RECOVERY}
       INSERT INTO orphan_executions VALUES ('pout_lost', 1, 'sandbox', 'payout', NULL, NULL, 5,
-        'VND', NULL, 'TX', 1, 'open', NULL, NULL, 'executed')`,
+        'VND', NULL, 'TX', 1, 'open', NULL, NULL, 'executed', NULL)`,
       'pout_lost',
     ],
     'an orphan execution that counts as refused and was executed': [

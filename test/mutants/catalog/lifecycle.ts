@@ -61,8 +61,8 @@ export const LIFECYCLE: readonly Mutant[] = [
         'NO_MISMATCH',
       ],
       'A report is not acknowledged.': [
-        'if (report.reportId !== null) {',
-        "if (report.reportId === '') {",
+        'if (reportId !== null) ctx.batch',
+        "if (reportId === '') ctx.batch",
       ],
     },
   ),

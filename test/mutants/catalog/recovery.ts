@@ -83,6 +83,10 @@ export const RECOVERY: readonly Mutant[] = [
     },
   ),
   ...faultsIn('src/processor/changes/rail_instructions.ts', 'processor/recovery/orphan_intents', {
+    'The recall of a matched payment whose rail is not known goes to that of its route.': [
+      'if (isUnlocated(ctx, context)) return sendQuery(ctx, context)\n',
+      '',
+    ],
     'The recall of a matched payment names its own id.': [
       '(memory.orphans.matchedTo(id)?.instruction ?? id) as EffectId',
       '(memory.orphans.matchedTo(`${id} `)?.instruction ?? id) as EffectId',
@@ -109,6 +113,20 @@ export const RECOVERY: readonly Mutant[] = [
     ],
     'An amount ends at its comma.': ["text.trim() !== ''", "text.trim() === ','"],
   }),
+  ...faultsIn(
+    'src/processor/commands/rail_reports/rail_report_apply.ts',
+    'processor/recovery/orphan_intents',
+    {
+      'A matched payment stays on the rail of its route.': [
+        'if (isLocated) locate(ctx, report, payment, rail)',
+        '',
+      ],
+      'A rail that does not have an orphan execution answers for the one that has.': [
+        'return isElsewhere && !hasIt(report)',
+        'return isElsewhere && report === null',
+      ],
+    },
+  ),
   ...faultsIn('src/base/csv.ts', 'reconciliation/statement', {
     'A reference that looks escaped is read as another one.': ["/^'*[=+", '/^[=+'],
   }),

@@ -11,9 +11,11 @@ import { pauseSubmissions } from '../../../src/processor/commands/operators/subm
 import { applyRailReport } from '../../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { listHeldIntents } from '../../../src/processor/queries/held_intent_list.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
+import type { RailReport } from '../../../src/rails/rail.js'
 import { createRailTable, sandboxRail } from '../../../src/rails/rail_table.js'
 import { billTemplate, thai } from '../../qr/payloads.js'
-import { codeOf, createWorld, viewOf } from '../../support/world.js'
+import { codeOf, createWorld, viewOf, type World } from '../../support/world.js'
 import { beginLifecycle, THAI, intentAt, scanned, authorized } from '../intent_lifecycle.js'
 import { balanceOf, OPERATOR, pay, readAll, runOnBothStores, types } from '../scenarios.js'
 import {
@@ -242,24 +244,64 @@ runOnBothStores({
   },
 })
 
+/** Queries and recalls, with the rail that each names. */
+const sentToRails = (world: World): string[] =>
+  world.railInstructions.flatMap((each) =>
+    each.kind === 'query' || each.kind === 'recall' ? [`${each.kind} ${each.id} ${each.rail}`] : [],
+  )
+
+const OTHER = { ...sandboxRail(true), name: 'other' }
+const TWO_RAILS = { rules: { rails: createRailTable([sandboxRail(true), OTHER]) } }
+const ABOUT = { id: 'pi_lost' as never, transactionId: 'TX9', amount: 36_000n, currency: 'THB' }
+const MOVED = { ...ABOUT, destinationAccount: THAI.account, reportId: null }
+const RETURNED = { ...MOVED, status: 'returned', reportId: 'rr_1' } as const
+const EXECUTED = { ...MOVED, status: 'executed' } as const
+const MISSING = { ...MOVED, status: 'not_found' } as const
+const reportedBy = (world: World, rail: string, report: RailReport): Promise<Answer> =>
+  world.run(applyRailReport(report, 0, rail))
+
 t.test('a matched intent is refunded by the rail that has executed it', async (t) => {
-  const other = { ...sandboxRail(true), name: 'other' }
-  const rails = createRailTable([sandboxRail(true), other])
-  const world = await createWorld(t, { rules: { rails } })
+  const world = await createWorld(t, TWO_RAILS)
   await restored(world, without(ofThai(), 'reference'))
-  const about = { id: 'pi_lost' as never, transactionId: 'TX9', amount: 36_000n, currency: 'THB' }
-  const moved = { ...about, destinationAccount: THAI.account }
-  const missing = { ...moved, status: 'not_found', reportId: null } as const
-  await world.run(applyRailReport(missing, 0))
-  await world.run(applyRailReport({ ...moved, status: 'executed', reportId: null }, 0, 'other'))
+  await reportedBy(world, 'sandbox', MISSING)
+  await reportedBy(world, 'other', EXECUTED)
+  await world.rebuild()
   const lifecycle = await intentAt(world, authorized)
   await resolve(world, 'pi_lost', lifecycle.id)
   t.equal(codeOf(await lifecycle.refund()), 'ok')
-  t.match(
-    world.railInstructions.filter(({ kind }) => kind === 'recall'),
-    [{ id: 'pi_lost', rail: 'other' }],
-  )
-  await world.run(applyRailReport({ ...moved, status: 'returned', reportId: 'rr_1' }, 0, 'other'))
+  t.match(sentToRails(world), ['recall pi_lost other'])
+  await reportedBy(world, 'other', RETURNED)
   t.match(await lifecycle.see(), { status: 'refunded' })
   t.same(await reasonsOf(world), [])
+})
+
+t.test('an intent that is matched before its rail is known is recalled once it is', async (t) => {
+  const world = await createWorld(t, TWO_RAILS)
+  await restored(world, without(ofThai(), 'reference'))
+  const lifecycle = await intentAt(world, authorized)
+  await resolve(world, 'pi_lost', lifecycle.id)
+  t.equal(codeOf(await lifecycle.refund()), 'ok')
+  t.same(sentToRails(world), ['query pi_lost sandbox', 'query pi_lost other'])
+  await reportedBy(world, 'sandbox', MISSING)
+  await reportedBy(world, 'sandbox', { ...MOVED, status: 'recall_refused' })
+  await reportedBy(world, 'other', EXECUTED)
+  await reportedBy(world, 'sandbox', MISSING)
+  await world.rebuild()
+  await world.fireTimers(5 * SECOND)
+  t.same(sentToRails(world).slice(2), ['recall pi_lost other'])
+  t.same(await reasonsOf(world), [], 'who does not have it says nothing')
+  await reportedBy(world, 'other', RETURNED)
+  t.match(await lifecycle.see(), { status: 'refunded' })
+  t.same(await reasonsOf(world), [])
+})
+
+t.test('an orphan execution has one rail', async (t) => {
+  const world = await createWorld(t, TWO_RAILS)
+  await restored(world, without(ofThai(), 'reference'))
+  await reportedBy(world, 'other', EXECUTED)
+  await reportedBy(world, 'sandbox', MISSING)
+  t.same(await reasonsOf(world), [])
+  await reportedBy(world, 'sandbox', RETURNED)
+  t.same(await reasonsOf(world), ['other_rail'])
+  t.match(await orphans(world), [{ state: 'executed' }])
 })

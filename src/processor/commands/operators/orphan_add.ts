@@ -137,5 +137,6 @@ function orphanOf(
     matched_to: null,
     resolved_at: null,
     state,
+    rail: null,
   }
 }

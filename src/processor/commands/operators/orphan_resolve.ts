@@ -4,8 +4,8 @@
  * - `matched`: it is the payment of a held payout or intent, which completes without a submission;
  *   its money is posted as for a rail report. The rail must have executed it, to its account. An
  *   execution with the id of a payment of these books is matched to no other one. The payment is
- *   on the rail that has reported the execution, for recalls, inquiries and reports. A repeat of
- *   the same match changes nothing and has the same answer.
+ *   on the rail that has reported the execution, for recalls, inquiries and reports; if none has
+ *   yet, from its report on. A repeat of the same match changes nothing and has the same answer.
  * - `dismissed`: it belongs to no payment of ours. Payments held for it stay held until a reviewer
  *   decides.
  */
@@ -28,6 +28,7 @@ import {
   ownExecution,
   stageOrphan,
 } from '../../changes/orphans.js'
+import { onRail } from '../../changes/payment_rail.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import type { Orphan } from '../../cache/orphan_index.js'
@@ -142,12 +143,8 @@ function intentOf(ctx: CommandContext, id: string): Payment | null {
       live.state === 'authorized' &&
       isHeld(live.context) &&
       isExecutionOfIntent(ctx, orphan, live.context),
-    complete: ({ instruction, transaction_id: transactionId }) => {
-      const { confirmation } = live.context
-      const rail = ctx.memory.orphans.railOf(instruction)
-      if (rail !== undefined && confirmation !== undefined) {
-        live.context = { ...live.context, confirmation: { ...confirmation, rail } }
-      }
+    complete: ({ rail, transaction_id: transactionId }) => {
+      if (rail !== null) live.context = onRail(live.context, rail)
       advanceIntent(ctx, live, { type: 'executed', at: ctx.now, transactionId })
     },
   }
@@ -160,9 +157,8 @@ function payoutOf(ctx: CommandContext, id: string): Payment | null {
     tenant: live.context.tenant,
     matches: (orphan) =>
       isUnderReview(live.state, live.context) && isExecutionOfPayout(ctx, orphan, live.context),
-    complete: ({ instruction, transaction_id: transactionId }) => {
-      const rail = ctx.memory.orphans.railOf(instruction)
-      if (rail !== undefined) live.context = { ...live.context, rail }
+    complete: ({ rail, transaction_id: transactionId }) => {
+      if (rail !== null) live.context = onRail(live.context, rail)
       // As while the rail is down: nothing is submitted.
       advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: false })
       advancePayout(ctx, live, { type: 'executed', at: ctx.now, transactionId })

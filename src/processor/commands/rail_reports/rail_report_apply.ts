@@ -7,8 +7,10 @@
  * - A report from another rail than the payment's, or about another rail's instruction, is a
  *   discrepancy: it is never applied.
  * - A report about an orphan execution updates it: these books do not have its payment, or have it
- *   as not approved or confirmed yet. One about
- *   an orphan execution that is matched to a payment is about that payment.
+ *   as not approved or confirmed yet. One about an orphan execution that is matched to a payment is
+ *   about that payment.
+ * - The first rail that reports an orphan execution is its rail, and that of the payment it is
+ *   matched to. Until then all are asked, and an answer of one that does not have it says nothing.
  * - A repeated report changes nothing. Every report is acknowledged, after the commit of its
  *   changes.
  * - `returned` may arrive before `executed`: then both are applied in their order, as transitions
@@ -28,11 +30,12 @@ import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../../changes/discrepancies.js'
 import { isErasedCopy } from '../../changes/erased_beneficiaries.js'
-import { ownExecution, reportOrphan } from '../../changes/orphans.js'
-import { railOf, routeOf } from '../../changes/payment_rail.js'
+import { ownExecution, reportOrphan, stageOrphan } from '../../changes/orphans.js'
+import { onRail, railOf, routeOf } from '../../changes/payment_rail.js'
 import { isPaused } from '../../changes/submission_pauses.js'
-import { answer } from '../../cycle/answer.js'
+import { answer, type Answer } from '../../cycle/answer.js'
 import type { LiveIntent, LivePayout, Memory } from '../../cache/memory.js'
+import type { Orphan } from '../../cache/orphan_index.js'
 import {
   accountOfIntent,
   accountOfPayout,
@@ -55,6 +58,8 @@ interface Expected {
 interface RailInstructionView {
   readonly tenant: TenantId
   readonly rail: string
+  /** This rail has executed it. */
+  moveTo(rail: string): void
   readonly state: 'open' | 'paid' | 'returned' | 'ended'
   readonly submittedAt: Instant | undefined
   /** The rail's id of the known execution; undefined when there is none from the rail. */
@@ -114,25 +119,34 @@ export function applyRailReport(
         ? viewOfIntent(ctx, ctx.memory.intents.get(id))
         : viewOfPayout(ctx, ctx.memory.payouts.get(id))
       const payment = found !== null && isOrphanYet(ctx, found, id) ? null : found
+      const orphan = executionOf(ctx.memory, report, payment)
       if (payment === null && isForeign) return DONE
-      const isOwn = payment === null || isFromRail(report, rail, payment.rail)
+      if (orphan !== undefined && saysNothing(ctx, orphan, report, rail)) {
+        return acknowledged(ctx, report, rail)
+      }
+      const isLocated = orphan?.rail === null && hasIt(report) && isFromRail(report, rail, rail)
+      const itsRail = payment === null ? (orphan?.rail ?? null) : payment.rail
+      const isOwn = isLocated || isFromRail(report, rail, itsRail)
       const mismatches = !isOwn
         ? [{ report: { ...report, rail }, reason: 'other_rail' }]
         : payment === null
-          ? applyToUnknown(ctx, report, rail)
+          ? applyToUnknown(ctx, report)
           : apply(ctx, payment, report, finalityWindowMs)
+      if (isLocated) locate(ctx, report, payment, rail)
       if (isOwn && report.status !== 'accepted' && payment?.isInquiredAbout()) {
         payment.step({ type: 'inquiryAnswered', at: ctx.now })
       }
       for (const { report: mismatch, reason } of mismatches) {
         recordDiscrepancy(ctx, payment?.tenant ?? null, mismatch, reason)
       }
-      if (report.reportId !== null) {
-        ctx.batch.addInstruction(rail, { kind: 'acknowledge', reportId: report.reportId })
-      }
-      return DONE
+      return acknowledged(ctx, report, rail)
     },
   }
+}
+
+function acknowledged(ctx: CommandContext, { reportId }: RailReport, rail: string): Answer {
+  if (reportId !== null) ctx.batch.addInstruction(rail, { kind: 'acknowledge', reportId })
+  return DONE
 }
 
 /** Not approved or confirmed in these books, unlike in the lost ones. */
@@ -149,19 +163,51 @@ const paymentOf = ({ orphans }: Memory, { id }: RailReport): string =>
 
 const isIntent = (id: string): boolean => id.startsWith(PREFIX.intent)
 
-/** Whether the payment's rail sent it, about an instruction of its own. */
-const isFromRail = (report: RailReport, sender: string, rail: string): boolean =>
-  sender === rail && (report.rail ?? rail) === rail
+/**
+ * Whether the payment's rail sent it, about an instruction of its own.
+ *
+ * @param rail null: that of no known instruction, so any may send it
+ */
+const isFromRail = (report: RailReport, sender: string, rail: string | null): boolean =>
+  rail === null || (sender === rail && (report.rail ?? rail) === rail)
 
-/** Applies the report of an instruction that these books do not have. */
-function applyToUnknown(
-  ctx: CommandContext,
+/** The orphan execution that the report is about: of no payment, or matched to the payment. */
+function executionOf(
+  { orphans }: Memory,
+  { id }: RailReport,
+  payment: RailInstructionView | null,
+): Orphan | undefined {
+  const orphan = orphans.get(id)
+  return payment === null || orphan?.status === 'matched' ? orphan : undefined
+}
+
+/** Whether another rail can have the orphan execution, and this one does not. */
+function saysNothing(
+  { rules }: CommandContext,
+  orphan: Orphan,
   report: RailReport,
   rail: string,
-): readonly Mismatch[] {
-  const { orphans } = ctx.memory
-  const orphan = orphans.get(report.id)
-  if (orphan !== undefined && report.status !== 'not_found') orphans.locate(report.id, rail)
+): boolean {
+  const isElsewhere = orphan.rail === null ? rules.rails.entries.length > 1 : orphan.rail !== rail
+  return isElsewhere && !hasIt(report)
+}
+
+const hasIt = ({ status }: RailReport): boolean =>
+  status !== 'not_found' && status !== 'recall_refused'
+
+function locate(
+  ctx: CommandContext,
+  { id }: RailReport,
+  payment: RailInstructionView | null,
+  rail: string,
+): void {
+  stageOrphan(ctx, { ...ctx.memory.orphans.get(id)!, rail })
+  payment?.moveTo(rail)
+}
+
+/** Applies the report of an instruction that these books do not have. */
+function applyToUnknown(ctx: CommandContext, report: RailReport): readonly Mismatch[] {
+  const orphan = ctx.memory.orphans.get(report.id)
   const reason = orphan === undefined ? 'unknown_instruction' : reportOrphan(ctx, orphan, report)
   return reason === null ? NO_MISMATCH : [{ report, reason }]
 }
@@ -265,7 +311,13 @@ function viewOfIntent(
   if (!live) return null
   return {
     tenant: live.context.tenant,
-    rail: railOf(live.context),
+    get rail() {
+      return railOf(live.context)
+    },
+    moveTo: (rail) => {
+      live.context = onRail(live.context, rail)
+      stageIntent(ctx, live)
+    },
     get state() {
       if (live.state === 'authorized') return 'open'
       if (live.state === 'captured') return 'paid'
@@ -301,7 +353,13 @@ function viewOfPayout(
   if (!live) return null
   return {
     tenant: live.context.tenant,
-    rail: railOf(live.context),
+    get rail() {
+      return railOf(live.context)
+    },
+    moveTo: (rail) => {
+      live.context = onRail(live.context, rail)
+      stagePayout(ctx, live)
+    },
     get state() {
       if (live.state === 'processing') return 'open'
       if (live.state === 'completed') return 'paid'
