@@ -100,6 +100,10 @@ export const RECOVERY: readonly Mutant[] = [
         'orphans.get(id)?.matched_to ?? id',
         'orphans.get(`${id} `)?.matched_to ?? id',
       ],
+      'The end of an accepted instruction that another shard sent is dropped.': [
+        "(orphan !== undefined && orphan.status !== 'resolved')",
+        "orphan?.status === 'matched'",
+      ],
       'A pause of submissions ends the review of a held payment.': [
         'payment.isPaused() && !payment.isHeld',
         'payment.isPaused()',

@@ -7,7 +7,10 @@ import {
 import { inquire } from '../../../src/processor/commands/operators/inquire.js'
 import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
-import { codeOf, viewOf } from '../../support/world.js'
+import { applyRailReport } from '../../../src/processor/commands/rail_reports/rail_report_apply.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
+import { SANDBOX_RAIL, type RailReport } from '../../../src/rails/rail.js'
+import { codeOf, viewOf, type World } from '../../support/world.js'
 import {
   balanceOf,
   executed,
@@ -32,6 +35,10 @@ import {
   reasonsOf,
   resolve,
 } from './orphans.js'
+
+/** The answer of the rail about an instruction that another shard has sent. */
+const answeredElsewhere = (world: World, report: RailReport): Promise<Answer> =>
+  world.run(applyRailReport({ ...report, shard: 'books_2' }, 0, SANDBOX_RAIL, true))
 
 runOnBothStores({
   'a payout that matches an orphan execution is held': async (t, world) => {
@@ -74,6 +81,30 @@ runOnBothStores({
     await world.railReports({ ...LOST, status: 'executed' })
     await world.railReports({ ...LOST, status: 'executed', transactionId: 'TX8' })
     t.same(await reasonsOf(world), ['execution_differs', 'executed_again'])
+  },
+
+  'an accepted instruction of another shard is matched once it has ended': async (t, world) => {
+    await restored(world, accepted())
+    const held = await pay(world)
+    await answeredElsewhere(world, { ...LOST, status: 'executed', reportId: null })
+    t.match(await orphans(world), [{ state: 'executed', held: [held.id] }])
+    t.match(viewOf(await resolve(world, 'pout_lost', held.id)), { matched_to: held.id })
+    t.equal((await see(world, held.id)).status, 'completed')
+    await answeredElsewhere(world, { ...LOST, status: 'returned', reportId: null })
+    t.equal((await see(world, held.id)).status, 'reversed')
+    t.same(await reasonsOf(world), [])
+  },
+
+  'the end of an instruction that another shard has matched is not for this one': async (
+    t,
+    world,
+  ) => {
+    await restored(world, accepted())
+    await resolve(world, 'pout_lost')
+    await answeredElsewhere(world, { ...LOST, status: 'executed', reportId: null })
+    await answeredElsewhere(world, { ...LOST, id: 'pout_other' as never, status: 'executed' })
+    t.same(await reasonsOf(world), [])
+    t.match(await orphans(world, true), [{ status: 'resolved', state: 'accepted' }])
   },
 
   'the return of a matched execution reverses its payout, once': async (t, world) => {

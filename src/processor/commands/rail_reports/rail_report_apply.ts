@@ -97,8 +97,8 @@ interface Mismatch {
 
 /**
  * @param rail the one that reports it
- * @param isForeign it answers about an instruction of another shard: its payment has moved here, or
- *   it is not for these books
+ * @param isForeign it answers about an instruction of another shard: its payment has moved here, it
+ *   is an orphan execution of these books too, or it is not for them
  */
 export function applyRailReport(
   report: RailReport,
@@ -120,7 +120,8 @@ export function applyRailReport(
         : viewOfPayout(ctx, ctx.memory.payouts.get(id))
       const payment = found !== null && isOrphanYet(ctx, found, id) ? null : found
       const orphan = executionOf(ctx.memory, report, payment)
-      if (payment === null && isForeign) return DONE
+      const isKnown = payment !== null || (orphan !== undefined && orphan.status !== 'resolved')
+      if (!isKnown && isForeign) return DONE
       if (orphan !== undefined && saysNothing(ctx, orphan, report, rail)) {
         return acknowledged(ctx, report, rail)
       }
