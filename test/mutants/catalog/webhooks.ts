@@ -18,8 +18,12 @@ export const WEBHOOKS: readonly Mutant[] = [
     'A deleted endpoint gets events.': ["if (endpoint.status === 'deleted') return false", ''],
     'A secret signs before it is active.': ['secret.activeFrom <= now', 'secret.activeFrom > 0'],
     'The oldest active secret signs, after a rotation as before it.': [
-      'endpoint.secrets.findLast(',
-      'endpoint.secrets.find(',
+      'secrets.findLast(',
+      'secrets.find(',
+    ],
+    'A new endpoint gets nothing while the clock of its processor is ahead.': [
+      ' ?? secrets[0]',
+      '',
     ],
   }),
   ...faultsIn('src/base/event_types.ts', 'webhook/endpoint', {
