@@ -104,11 +104,14 @@ const UNCHANGED_FORMAT = [
   ...['--cache-location', join(BUILT, 'formatted.json')],
 ]
 
+/** A syntax tree outlives the usual 16 MB of young objects: with more, it is copied less often. */
+const YOUNG_GENERATION = '--max-semi-space-size=64'
+
 const check = (name: string, tool: string, ...args: string[]): Job => ({
   name,
   store: 'sqlite',
-  command: join(projectRoot(), 'node_modules/.bin', tool),
-  arguments: args,
+  command: process.execPath,
+  arguments: [YOUNG_GENERATION, join(projectRoot(), 'node_modules/.bin', tool), ...args],
   kind: 'check',
 })
 
