@@ -30,4 +30,6 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
   { seed: 1_032, steps: 1_500, restores: true, owners: 1 },
   // An execution of a held intent's own that differs was not dismissed before the rejection.
   { seed: 920_000_034, steps: 1_500, restores: true, owners: 2 },
+  // A return that the rail had not found once was not inquired about again.
+  { seed: 940_000_064, steps: 1_500, restores: true, owners: 2 },
 ]

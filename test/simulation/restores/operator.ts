@@ -62,6 +62,8 @@ export interface RestoreOperator {
 }
 
 const [FIRST, SECOND] = OPERATORS
+/** A report of the return contradicts an earlier false one, so the state may never change. */
+const INQUIRIES_MAX = 3
 const EVIDENCE = 'statement'
 const COLUMNS: readonly OptionalColumn[] = ['reference', 'destination_account']
 /** What can be returned. */
@@ -83,6 +85,8 @@ export function createRestoreOperator(
   let requests: { readonly id: string; readonly onAnswer: (answer: Answer) => void }[] = []
   /** Held payments that differ from their execution. */
   const differing = new Set<string>()
+  /** By payment. */
+  const inquiries = new Map<string, number>()
   /** The orphan executions that an approval has to name, by payment. */
   const equalTo = new Map<string, readonly string[]>()
 
@@ -280,8 +284,14 @@ export function createRestoreOperator(
     const instruction = matched?.instruction ?? id
     const entry = rail.entries.get(instruction)
     if (entry?.state !== 'returned' || entry.reportId !== null) return []
-    if (rail.falselyReported.has(instruction)) return []
-    return [() => ask(simulation, inquire(actor(FIRST), id))]
+    const times = (inquiries.get(id) ?? 0) + 1
+    if (rail.falselyReported.has(instruction) && times > INQUIRIES_MAX) return []
+    return [
+      () => {
+        inquiries.set(id, times)
+        ask(simulation, inquire(actor(FIRST), id))
+      },
+    ]
   }
 
   const beginAgain = (): void => {
