@@ -430,8 +430,8 @@ t.test('the audit imports none of the code that it audits', async (t) => {
   // Rows are copied, not interpreted.
   const store = '\\.\\./store/(database|sqlite/database|postgres/copy)\\.js'
   const allowed = new RegExp(`^(node:.*|\\./.*|${base}|${store})$`)
-  // A server that is stopped is started, by the program alone.
-  const fromMain = /^\.\.\/supervisor\/stopped_store\.js$/
+  // By the program alone: a server that is stopped is started, and stack traces name sources.
+  const fromMain = /^\.\.\/(supervisor\/stopped_store|base\/source_positions)\.js$/
   const fromChecks = /^\.\.\/(books|check|rail_accounts)\.js$|^\.\.\/\.\.\/base\/clock\.js$/
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts')) continue
