@@ -220,6 +220,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       [{ amount: '9223372036854775807' }, 'payout_limit_exceeded'],
       [{ amount: '9200000000000000000' }, 'insufficient_balance'],
       [{ reference: 'sandbox:rail_unavailable' }, 'rail_unavailable'],
+      [{ amount: '9200000000000000000', reference: 'sandbox:risk' }, 'risk_rejected'],
+      [
+        { amount: '9200000000000000000', reference: 'sandbox:rail_unavailable' },
+        'insufficient_balance',
+      ],
     ]
     for (const [given, code] of cases) {
       t.equal(codeOf(await world.run(createPayout(DEMO, aPayout(given)))), code)

@@ -177,7 +177,9 @@ t.test('the status decides the outcome', async (t) => {
   const sender = aSender(t)
   const table = {
     delivered: [200, 201, 202, 204, 299],
-    permanent: [300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 409, 413, 422, 429],
+    permanent: [
+      300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 408, 409, 413, 422, 429,
+    ],
     gone: [410],
     retry: [500, 501, 502, 503, 504, 599],
   }
