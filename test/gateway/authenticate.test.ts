@@ -111,6 +111,11 @@ t.test('every failed authentication is the same 401 and sends no command', async
       path,
       headers: { Authorization: 'Bearer x' },
     },
+    'a bearer scheme without a token beside a valid signature': {
+      method: 'GET',
+      path,
+      headers: { Authorization: 'Bearer' },
+    },
   }
   const bodies = new Set<string>()
   for (const [what, request] of Object.entries(cases)) {
