@@ -222,7 +222,7 @@ async function signIn(c: Ctx, console: ConsoleApp) {
   const certificate = credential.certificate === undefined ? null : (fingerprintOf(c) ?? null)
   const uplink = console.openUplink(credential)
   try {
-    const { name, roles } = await identify(uplink)
+    const { name, roles } = (await identify(uplink)).operator
     const cookie = console.sessions.start({ name, roles, uplink, certificate })
     setCookie(c, cookieName(c), cookie, {
       ...{ path: '/', httpOnly: true, sameSite: 'Strict', secure: isSecure(c) },
@@ -344,8 +344,8 @@ async function contentOf(
   { page, url, id }: ShownPage,
 ): Promise<Content> {
   const session = c.get('session')
-  const clients = await session.uplink.clients()
-  session.roles = (await clients.callers.call('Identify', {})).roles
+  const { clients, operator } = await identify(session.uplink)
+  session.roles = operator.roles
   return page.render({
     ...{ session, clients, id, query: url.searchParams },
     ...{ now: console.clock.now(), figures: console.figures.state(), logs: console.logs },

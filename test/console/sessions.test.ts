@@ -25,6 +25,7 @@ function aSession() {
   let closed = 0
   const uplink = {
     clients: () => Promise.reject(new Error('not called')),
+    forgetShards: () => undefined,
     close: () => void (closed += 1),
   }
   const given = { name: 'ann', roles: ['read'], uplink, certificate: null }

@@ -1,9 +1,9 @@
 /** The calls of an operator while the owners of shards change. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { plus, SECOND, systemClock } from '../../src/base/clock.js'
-import { openUplink } from '../../src/console/session/uplink.js'
+import { identify, openUplink } from '../../src/console/session/uplink.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { withEveryRole } from '../support/callers.js'
 import { serveShard, type ServedShard } from '../support/served_shard.js'
@@ -13,7 +13,7 @@ import { createWorld } from '../support/world.js'
 const TOKEN = 'op_of_these_tests_only_0123456789'
 const SHARDS = ['books_1', 'books_2']
 
-t.test('a page that has begun makes its calls when the shards have changed', async (t) => {
+async function serveShards(t: Test) {
   const folder = tempFolder(t)
   const serve = async (shard: string): Promise<ServedShard> => {
     mkdirSync(join(folder, shard))
@@ -31,14 +31,29 @@ t.test('a page that has begun makes its calls when the shards have changed', asy
       ...{ tls: CLEARTEXT, clock: { now: () => plus(systemClock.now(), passed) } },
     },
   )
+  t.teardown(() => uplink.close())
+  return { first, second, uplink, wait: (ms: number) => void (passed += ms) }
+}
+
+t.test('a page that has begun makes its calls when the shards have changed', async (t) => {
+  const { second, uplink, wait } = await serveShards(t)
   const page = await uplink.clients()
   t.same([...(page.access.shards?.reached.keys() ?? [])], SHARDS)
   await second.close()
-  passed = 2 * SECOND
+  wait(2 * SECOND)
   const next = await uplink.clients()
   t.same(next.access.shards?.missing, ['books_2'])
   t.match(await page.callers.call('Identify', {}), { name: 'ann' }, 'of the former shards')
   t.match(await next.callers.call('Identify', {}), { name: 'ann' })
   uplink.close()
   for (const clients of [page, next]) await t.rejects(clients.callers.call('Identify', {}))
+})
+
+t.test('a page is shown right after the owner that was found has gone', async (t) => {
+  const { first, uplink } = await serveShards(t)
+  await identify(uplink)
+  await first.close()
+  const { clients, operator } = await identify(uplink)
+  t.equal(operator.name, 'ann')
+  t.same(clients.access.shards?.missing, ['books_1'])
 })

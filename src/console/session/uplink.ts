@@ -16,6 +16,7 @@ import { processorAddresses } from '../../base/processor_addresses.js'
 import type { Settings } from '../../base/settings.js'
 import {
   callsToOne,
+  Late,
   Refused,
   type Calls,
   type OperatorAccess,
@@ -44,6 +45,8 @@ export interface Clients extends OperatorClients {
 export interface Uplink {
   /** @throws Refused when the token is rejected */
   clients(): Promise<Clients>
+  /** The next `clients` finds the shards again. */
+  forgetShards(): void
   close(): void
 }
 
@@ -105,6 +108,9 @@ export function openUplink(
       const shards = await findShards(addresses, { ...access, timeoutMs: FIND_WITHIN_MS }, clock)
       return connect(textOf(shards), { ...access, shards })
     },
+    forgetShards: () => {
+      if (current !== undefined) current.foundAt = -Infinity
+    },
     close: () => {
       if (current !== undefined) closeOperatorClients(current.clients)
       current = undefined
@@ -115,9 +121,27 @@ export function openUplink(
 
 const textOf = ({ reached, missing }: Shards): string => JSON.stringify([...reached, missing])
 
-/** The operator of the credential. @throws Refused when it is rejected, Error without an answer */
-export const identify = async (uplink: Uplink): Promise<Identity> =>
-  (await uplink.clients()).callers.call('Identify', {})
+/**
+ * The operator of the credential, and clients for its calls. The owner of a shard can have changed
+ * since the shards were found: they are found once more when it does not answer.
+ *
+ * @throws Refused when the credential is rejected, Error without an answer
+ */
+export async function identify(
+  uplink: Uplink,
+): Promise<{ readonly clients: Clients; readonly operator: Identity }> {
+  const ask = async () => {
+    const clients = await uplink.clients()
+    return { clients, operator: await clients.callers.call('Identify', {}) }
+  }
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof Refused || error instanceof Late) throw error
+    uplink.forgetShards()
+    return ask()
+  }
+}
 
 /** The processor does not accept the credential any more. */
 export const isTokenRejected = (error: unknown): boolean =>
