@@ -1,18 +1,20 @@
 /**
  * Restores a backup into an empty DATA_DIR.
  *
- * - Nothing is written before the whole backup is verified: manifest, versions, sizes, digests.
+ * - Nothing is written before the whole backup is verified: manifest, versions, sizes, digests, and
+ *   the disk has the space of its files.
  * - The mark that begins recovery mode is on disk before the books are. The books come last, so a
  *   restore that was interrupted leaves nothing that starts.
  * - Keys that are in DATA_DIR already stay; one that differs from the backup's is refused.
  */
 import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { copyFile, open, rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { writeRestoredMark } from '../base/backup_marks.js'
 import { FILES } from '../base/subjects.js'
 import { backupsIn, syncFolder } from './backups.js'
 import { requireKnownSchema } from './databases.js'
+import { requireFree } from './free_space.js'
 import {
   BackupFault,
   digestOf,
@@ -34,8 +36,8 @@ export interface RestoredBackup {
   readonly missingKeys: readonly string[]
 }
 
-/** @param folder one backup @throws BackupFault */
-export async function verifiedManifest(folder: string): Promise<Manifest> {
+/** Its files are not read. @param folder one backup @throws BackupFault */
+export function manifestOf(folder: string): Manifest {
   requireOneBackup(folder)
   const manifest = readManifest(folder)
   const isWhole = isOfServer(manifest) || hasFile(manifest, FILES.processorDatabase)
@@ -43,8 +45,25 @@ export async function verifiedManifest(folder: string): Promise<Manifest> {
     throw new BackupFault(`${folder} has no ${FILES.processorDatabase}: take another backup.`)
   }
   for (const file of manifest.files) requireKnownSchema(folder, file)
-  for (const file of manifest.files) await requireIntact(folder, file)
   return manifest
+}
+
+/** @param dataDir may be missing @throws BackupFault when its disk has less than the files need */
+export async function requireSpace(
+  dataDir: string,
+  { files }: Manifest,
+  freeBytes: (folder: string) => Promise<number>,
+): Promise<void> {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  requireFree(dataDir, await freeBytes(existingFolder(dataDir)), bytes)
+}
+
+const existingFolder = (folder: string): string =>
+  existsSync(folder) ? folder : existingFolder(dirname(folder))
+
+/** Compares each file with the manifest. @throws BackupFault */
+export async function verifyFiles(folder: string, { files }: Manifest): Promise<void> {
+  for (const file of files) await requireIntact(folder, file)
 }
 
 const hasFile = ({ files }: Manifest, wanted: string): boolean =>

@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { backupsIn, openBackupFolder } from '../../src/backup/backups.js'
 import { makeBackup, type BackupOptions, type MadeBackup } from '../../src/backup/make_backup.js'
-import { MANIFEST } from '../../src/backup/manifest.js'
-import { requireEmpty, restoreBackup, verifiedManifest } from '../../src/backup/restore.js'
+import { MANIFEST, type Manifest } from '../../src/backup/manifest.js'
+import { manifestOf, requireEmpty, restoreBackup, verifyFiles } from '../../src/backup/restore.js'
 import { parseInterval, runEvery } from '../../src/backup/schedule.js'
 import {
   backupAgeSeconds,
@@ -71,6 +71,12 @@ async function backedUp(
     isStopped: () => false,
     ...over,
   }).finally(() => into.release())
+}
+
+async function verifiedManifest(folder: string): Promise<Manifest> {
+  const manifest = manifestOf(folder)
+  await verifyFiles(folder, manifest)
+  return manifest
 }
 
 t.test('a disk without space for the copy is refused before it begins', async (t) => {
@@ -177,6 +183,19 @@ t.test('a restore places the files and marks them before the books', async (t) =
     t.teardown(() => copy.close())
     t.equal(await readCopiedAt(copy), again.manifest.snapshot_at)
   })
+})
+
+t.test('a restore onto a disk without its space is refused, and nothing is written', async (t) => {
+  const dataDir = await aDataDir(t)
+  const { folder } = await backedUp(dataDir, join(dataDir, '..', 'backups'))
+  const file = join(folder, MANIFEST)
+  const text = readFileSync(file, 'utf8').replace(/("bytes": )\d+/, `$1${2 ** 52}`)
+  writeFileSync(file, text)
+  const restored = join(dataDir, '..', 'not', 'restored')
+  const { exitCode, err } = await operatorCli(restored)('restore', folder)
+  t.equal(exitCode, 1)
+  t.match(err, /^Not restored: \/.*\/not\/restored has \d+ MB free and needs 42949675\d\d MB: free/)
+  t.notOk(existsSync(join(restored, '..')))
 })
 
 t.test('a backup that is not whole is refused with its fault', async (t) => {

@@ -7,12 +7,15 @@ import { join, resolve } from 'node:path'
 import { BackupFault, type Manifest } from '../../backup/manifest.js'
 import {
   isOfServer,
+  manifestOf,
   markRestored,
   requireEmpty,
+  requireSpace,
   restoreBackup,
-  verifiedManifest,
+  verifyFiles,
 } from '../../backup/restore.js'
 import { BASE, verifyBase } from '../../backup/server_backup.js'
+import { freeBytesOf } from '../../base/free_space.js'
 import { dataFile, type Settings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { openDataFolder } from '../../supervisor/data_folder.js'
@@ -27,7 +30,11 @@ export const restore: LocalCommand = {
     const given = settings()
     try {
       requireEmpty(dataFile(given, ''))
-      const manifest = await verifiedManifest(folder)
+      const manifest = manifestOf(folder)
+      if (!isOfServer(manifest)) {
+        await requireSpace(resolve(dataFile(given, '')), manifest, freeBytesOf)
+      }
+      await verifyFiles(folder, manifest)
       if (isOfServer(manifest)) {
         const base = join(folder, BASE)
         const tools = serverTools(clusterVersion(base))
