@@ -112,6 +112,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'causeway_http_requests_total{status="503"}': '0+1x60',
       'causeway_http_requests_total{status="409"}': '0+999x60',
     },
+    // Two errors in a quiet night.
+    alsoQuiet: [
+      {
+        'causeway_http_requests_total{status="503"}': '0x4 1x3 2x60',
+        'causeway_http_requests_total{status="201"}': '0+1x60',
+      },
+    ],
+    // Few requests, of which none is served.
+    alsoFires: [{ 'causeway_http_requests_total{status="503"}': '0+1x60' }],
     at: '11m',
   },
   CausewayHttpSlow: {
@@ -212,6 +221,14 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'causeway_screening_duration_seconds_count{purpose="payout",outcome="late"}': '0+1x20',
       'causeway_screening_duration_seconds_count{purpose="payout",outcome="pass"}': '0+60x20',
     },
+    // Two late answers in a quiet night.
+    alsoQuiet: [
+      {
+        'causeway_screening_duration_seconds_count{purpose="payout",outcome="late"}':
+          '0x4 1x3 2x20',
+        'causeway_screening_duration_seconds_count{purpose="payout",outcome="pass"}': '0+1x20',
+      },
+    ],
     at: '11m',
   },
   CausewayPayoutsHeld: {
