@@ -31,10 +31,11 @@ export const misspelledSettings = (
 export function settingLike(given: string): SettingName | undefined {
   if (Object.hasOwn(SETTINGS, given) || Object.hasOwn(RENAMED, given)) return undefined
   const text = lettersOf(given)
-  const near = (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
-    const letters = lettersOf(name)
+  const set = setOf(text)
+  const near = NAMES.flatMap(({ name, letters, set: meant }) => {
     const most = letters.length < LONG ? 1 : 2
     if (Math.abs(letters.length - text.length) > most) return []
+    if (bitsIn(set ^ meant) > most * SET_CHANGES_OF_AN_EDIT) return []
     const edits = editsBetween(text, letters)
     return edits <= most ? [{ name, edits }] : []
   })
@@ -42,6 +43,28 @@ export function settingLike(given: string): SettingName | undefined {
 }
 
 const lettersOf = (name: string): string => name.toUpperCase().replaceAll(/[_-]/g, '')
+
+/** Which letters a text has, as bits. Another character shares the bit of a letter. */
+function setOf(text: string): number {
+  let set = 0
+  for (let i = 0; i < text.length; i++) set |= 1 << (text.charCodeAt(i) & 31)
+  return set
+}
+
+function bitsIn(set: number): number {
+  let count = 0
+  for (let left = set; left !== 0; left &= left - 1) count += 1
+  return count
+}
+
+/** Every program compares its variables at its start: most names are told apart by their sets. */
+const NAMES = (Object.keys(SETTINGS) as SettingName[]).map((name) => {
+  const letters = lettersOf(name)
+  return { name, letters, set: setOf(letters) }
+})
+
+/** A replaced letter is one less and another one more. */
+const SET_CHANGES_OF_AN_EDIT = 2
 
 /** Characters to insert, delete, replace or swap with the next one (optimal string alignment). */
 function editsBetween(from: string, to: string): number {
