@@ -51,6 +51,8 @@ export const FILES = {
   timeline: 'timeline.json',
   /** Identifies this data directory to the other machines of a cluster. */
   folderId: 'place.id',
+  /** Shards of a cluster whose books the processor could not load. */
+  failedLoads: 'failed_loads.json',
   /** Which backup was restored here; until the books are in recovery mode. */
   restored: 'restored.json',
   /** The newest backup. */

@@ -82,15 +82,15 @@ let stateReport: StateReport | undefined = undefined
 if (settings.CLUSTER !== 'off' || own.replaces) prepareContracts()
 await own.formerEnded()
 const listener = await listen(joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }))
-const { masters, books, member } = await openOwnedBooks({ ...own, listener })
+const { masters, books, member, whenLoaded } = await openOwnedBooks({ ...own, listener })
 const owned = { settings, books, member, log }
 const recovery = await openRecovery(owned, { rails, clock })
 const { store } = recovery
 
 // Keys and memory.
-const { vault, memory } = await loadBooks({
-  ...{ settings, store, masters, member, clock, random, log },
-})
+const { vault, memory } = await whenLoaded(
+  loadBooks({ settings, store, masters, member, clock, random, log }),
+)
 const { corruptRows } = memory
 const callers = createCallers(
   settings.CALLERS.map(configuredCaller),

@@ -4,6 +4,7 @@
  *
  * - A candidate is healthy and not ready, and tells gateways the shards and the addresses of the
  *   processors.
+ * - A shard whose books cannot be loaded is given up (cluster/failed_loads).
  * - A key file is created only for a sandbox without books: books need the key that made them.
  */
 import { existsSync } from 'node:fs'
@@ -26,6 +27,7 @@ import { openDatabase, type OpenOptions } from '../store/sqlite/database.js'
 import { openStore } from '../store/sqlite/store.js'
 import type { Store } from '../store/store.js'
 import { openCandidateServer, type CandidateServer } from './candidate_server.js'
+import { giveUp, openFailedLoads } from './cluster/failed_loads.js'
 import { joinCluster } from './cluster/join.js'
 import { createMember, type Member } from './cluster/member.js'
 import type { ShardInfo } from './servers/directory_stream.js'
@@ -35,6 +37,8 @@ export interface OwnedBooks {
   readonly books: Store
   /** Undefined: this processor is in no cluster. */
   readonly member: Member | undefined
+  /** Waits for the books in memory; a shard for which that fails is given up. */
+  readonly whenLoaded: <Loaded>(loading: Promise<Loaded>) => Promise<Loaded>
 }
 
 type Opening = Pick<OwnProcess, 'settings' | 'log' | 'random' | 'tls' | 'child' | 'readinessIs'> & {
@@ -57,7 +61,12 @@ async function openBooks(opening: Opening): Promise<OwnedBooks> {
   const masters = masterKeys(opening, !existsSync(file))
   const open = (path: string, options?: OpenOptions): Promise<Database> =>
     openDatabase(path, { ...options, onMigration: (name) => reportMigration(opening, name) })
-  return { masters, books: await openStore(file, open), member: undefined }
+  return { masters, books: await openStore(file, open), ...IN_NO_CLUSTER }
+}
+
+const IN_NO_CLUSTER: Pick<OwnedBooks, 'member' | 'whenLoaded'> = {
+  member: undefined,
+  whenLoaded: (loading) => loading,
 }
 
 function reportMigration({ child, log }: Opening, migration: string): void {
@@ -78,7 +87,7 @@ async function openSchema(opening: Opening): Promise<OwnedBooks> {
     clock: systemClock,
     log,
   })
-  return { masters: await masterKeysOf(opening, books), books, member: undefined }
+  return { masters: await masterKeysOf(opening, books), books, ...IN_NO_CLUSTER }
 }
 
 async function openShard(opening: Opening): Promise<OwnedBooks> {
@@ -91,6 +100,7 @@ async function openShard(opening: Opening): Promise<OwnedBooks> {
     server = await openCandidateServer({ ...given, clock: systemClock, pause: systemPause })
   }
   const file = masterKeyFile(settings)
+  const failedLoads = openFailedLoads(dataFile(settings, FILES.failedLoads), systemClock)
   const { cluster, shard, books } = await joinCluster({
     settings,
     random,
@@ -99,6 +109,7 @@ async function openShard(opening: Opening): Promise<OwnedBooks> {
     isSyncRequired: isSyncRequired(settings),
     clock: systemClock,
     masterKeys: () => (existsSync(file) ? masterKeys(opening, false) : []).map(({ kid }) => kid),
+    failedLoad: failedLoads.reasonOf,
     elapsed,
     pause: systemPause,
     gateways,
@@ -113,7 +124,15 @@ async function openShard(opening: Opening): Promise<OwnedBooks> {
   const { epoch } = books.marks.progress()
   await cluster.shareSalt(shard, epoch) // before the first commit
   const member = await createMember({ cluster, shard, epoch, elapsed, pause: systemPause, log })
-  return { masters: await masterKeysOf(opening, books), books, member }
+  const orGiveUp = <Loaded>(loading: Promise<Loaded>): Promise<Loaded> =>
+    loading.catch((error: unknown) => giveUp({ shard, books, cluster, failedLoads, log }, error))
+  const masters = await orGiveUp(masterKeysOf(opening, books))
+  const whenLoaded = async <Loaded>(loading: Promise<Loaded>): Promise<Loaded> => {
+    const loaded = await orGiveUp(loading)
+    failedLoads.loaded(shard)
+    return loaded
+  }
+  return { masters, books, member, whenLoaded }
 }
 
 function isSyncRequired({ STORE_SYNC: sync, STORE_URL: url }: Settings): boolean {

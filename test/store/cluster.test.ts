@@ -307,6 +307,27 @@ t.test(
   },
 )
 
+t.test('a shard whose books a processor could not load is left to others', async (t) => {
+  const [one, two] = [await processor(t), await processor(t)]
+  const shard = newShard()
+  await one.cluster.addShard(shard)
+  await (await one.waits(shard)).books.close()
+  const sql = await connected(t, shard)
+  await sql.run('UPDATE owner SET holder = ?', [holderOf(one.name, 'here')])
+  one.failedLoads = [shard]
+  const again = one.waits(shard)
+  await severalLooks(one)
+  t.equal(await epochOfShard(t, shard), 1, 'although it had the shard')
+  const said = async () => (await two.cluster.waitingProcessor(one.name))?.cannotTake[shard]
+  t.equal(await eventually('it says so', said), 'it failed')
+  await sql.run("UPDATE owner SET holder = ''")
+  const { books } = await two.waits(shard)
+  t.equal(await epochOf(books), 2)
+  one.failedLoads = []
+  await books.close()
+  t.equal((await again).shard, shard)
+})
+
 t.test('a member takes its own shard first, and any other while that is served', async (t) => {
   const [one, two] = [await processor(t), await processor(t)]
   const [own, other] = [newShard(), newShard()]

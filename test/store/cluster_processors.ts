@@ -27,6 +27,8 @@ export interface Processor {
    */
   waits(shard?: string, sees?: readonly string[]): Promise<OwnedShard<Store>>
   masterKeys: readonly string[]
+  /** Shards whose books it could not load. */
+  failedLoads: readonly string[]
   /** The newest version of books that it knows. */
   booksVersion: number
 }
@@ -43,6 +45,7 @@ export async function processor(t: Test, name = `p${++names}`): Promise<Processo
     looks: 0,
     gateways: 0,
     masterKeys: [],
+    failedLoads: [],
     booksVersion: newestVersion(BOOKS),
     waits: (shard, sees = shard === undefined ? undefined : [shard]) => {
       const owned = owner(shard, sees)
@@ -70,6 +73,7 @@ export async function processor(t: Test, name = `p${++names}`): Promise<Processo
       },
       holder: holderOf(name, 'here'),
       masterKeys: () => self.masterKeys,
+      failedLoad: (name) => (self.failedLoads.includes(name) ? 'it failed' : undefined),
       elapsed: () => self.now,
     })
     owned.books.onFailure(() => undefined)

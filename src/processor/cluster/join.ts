@@ -29,6 +29,8 @@ export interface JoinOptions {
   readonly clock: Clock
   /** Kids of the keys in the master key file; none when there is no file. */
   readonly masterKeys: () => readonly string[]
+  /** As of cluster/failed_loads. */
+  readonly failedLoad: (shard: string) => string | undefined
   readonly elapsed: () => number
   readonly pause: (ms: number) => Promise<void>
   /** Called once when it has to wait for a shard. */

@@ -3,8 +3,8 @@
  *
  * - The wait ends with the ownership of one shard. Of several available shards it takes the one
  *   that it had, then the one that moves to it, then the one that it prefers.
- * - A shard whose books need a master key that this processor lacks, or are of a newer version, is
- *   left to others.
+ * - A shard whose books need a master key that this processor lacks, are of a newer version, or
+ *   could not be loaded by it lately, is left to others.
  */
 import type { Pause } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -40,6 +40,8 @@ export interface CandidateOptions<Books> {
   readonly gateways: () => number
   /** Kids of its master keys; read at each take-over. */
   readonly masterKeys: () => readonly string[]
+  /** Why it leaves a shard to others: it could not load its books. Undefined if it does not. */
+  readonly failedLoad: (shard: string) => string | undefined
   /** Monotonic, milliseconds. */
   readonly elapsed: () => number
   readonly pause: Pause
@@ -108,7 +110,8 @@ export function awaitShard<Books>(options: CandidateOptions<Books>): Promise<Own
     if (booksVersion > options.booksVersion) return 'its books are of a newer version'
     const known = options.masterKeys()
     const missing = (await cluster.masterKeysOf(shard)).filter((kid) => !known.includes(kid))
-    return missing.length === 0 ? undefined : `master keys are missing: ${missing.join(' ')}`
+    if (missing.length > 0) return `master keys are missing: ${missing.join(' ')}`
+    return options.failedLoad(shard)
   }
 
   async function checkShards(shards: readonly SeenShard[]): Promise<void> {

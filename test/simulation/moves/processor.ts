@@ -261,6 +261,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
       ...{ booksVersion: 1, address: `${name}:1` },
       gateways: () => 0,
       masterKeys: () => [],
+      failedLoad: () => undefined,
       onWaiting: () => undefined,
       open: async (schema) => {
         const connection = server.connect(link, schema.shard)
