@@ -89,14 +89,14 @@ export class Head {
     return typeof id === 'string' && WELL_FORMED_ID.test(id) ? id : undefined
   }
 
-  /** uWebSockets.js accepts the first of two lengths, and any coding that ends in `chunked`. */
+  /** uWebSockets.js accepts the first of two lengths, and reads every coding as `chunked`. */
   private readFraming(): boolean {
     const length = this.header('content-length')
     const coding = this.header('transfer-encoding')
     if (this.header('host') === REPEATED) return false
     if (coding !== undefined) {
       this.chunked = true
-      return coding === 'chunked' && length === undefined
+      return coding !== REPEATED && isChunked(coding) && length === undefined
     }
     if (length === undefined) return true
     if (length === REPEATED || !/^[0-9]{1,15}$/.test(length)) return false
@@ -104,6 +104,9 @@ export class Head {
     return true
   }
 }
+
+/** Names of transfer codings are case-insensitive (RFC 9112, section 7). */
+const isChunked = (coding: string): boolean => coding.toLowerCase() === 'chunked'
 
 /** The value of a header with one more line. */
 function withLine(name: string, before: HeaderValue, line: string): HeaderValue {

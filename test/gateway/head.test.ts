@@ -59,7 +59,10 @@ t.test('ambiguous framing closes the connection', async (t) => {
     'a length and chunks': framed(chunked(''), length(3), coding('chunked')),
     'chunks and a length': framed(chunked(''), coding('chunked'), length(3)),
     'a coding that ends in chunked': framed(chunked(''), coding('xchunked')),
+    'a coding in capitals that ends in chunked': framed(chunked(''), coding('XCHUNKED')),
     'two codings': framed(chunked(''), coding('gzip, chunked')),
+    'two codings in lines': framed(chunked(''), coding('Chunked'), coding('chunked')),
+    'a length and chunks in capitals': framed(chunked(''), length(3), coding('Chunked')),
     identity: framed('abc', coding('identity')),
     'a length that is no number': framed('abc', length('3x')),
     'a length with a sign': framed('abc', length('+3')),
@@ -87,14 +90,17 @@ t.test('ambiguous framing closes the connection', async (t) => {
 
 t.test('the connection closes after a chunked body', async (t) => {
   const port = await startEcho(t)
-  const first = head('POST /a', 'Transfer-Encoding: chunked') + chunked('hello')
-  const alone = await roundTrip(port, first)
-  t.same(statusesIn(alone.text), ['200'])
-  t.ok(alone.closed)
-  for (const bytes of [[first + head('GET /smuggled')], [first, head('GET /smuggled')]]) {
-    const { text, closed } = await roundTrip(port, bytes)
-    t.notMatch(text, 'smuggled')
-    t.ok(closed)
+  for (const coding of ['chunked', 'Chunked']) {
+    const first = head('POST /a', `Transfer-Encoding: ${coding}`) + chunked('hello')
+    const alone = await roundTrip(port, first)
+    t.same(statusesIn(alone.text), ['200'], coding)
+    t.match(bodyIn(alone.text), { body: 'hello' }, coding)
+    t.ok(alone.closed, coding)
+    for (const bytes of [[first + head('GET /smuggled')], [first, head('GET /smuggled')]]) {
+      const { text, closed } = await roundTrip(port, bytes)
+      t.notMatch(text, 'smuggled', coding)
+      t.ok(closed, coding)
+    }
   }
 })
 
