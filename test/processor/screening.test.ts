@@ -95,29 +95,38 @@ async function serve(t: Test): Promise<Service> {
   return service
 }
 
+/** Longer than a busy machine needs for an answer. */
+const PATIENT_MS = 60_000
+
 interface Screened {
   readonly world: World
   readonly service: Service
-  readonly screening: ConnectedScreening
+  readonly screening: Pick<ConnectedScreening, 'ask' | 'fault'>
   readonly front: ScreenedPipeline
   readonly outcomes: string[]
   readonly logged: unknown[]
   run(command: Command, queueKey?: TenantId): Promise<Answer>
 }
 
-async function screened(
-  t: Test,
-  { timeoutMs = 5_000, token = TOKEN, recent = false } = {},
-): Promise<Screened> {
+async function screened(t: Test, { token = TOKEN, recent = false } = {}): Promise<Screened> {
   const world = await createWorld(t)
   const service = await serve(t)
   const logged: unknown[] = []
   const note = (...line: unknown[]): void => void logged.push(line)
-  const screening = connectScreening({
-    ...{ address: service.address, token, tls: CLEARTEXT, timeoutMs },
-    log: { info: note, warn: note } as never,
-  })
-  t.teardown(() => screening.close())
+  const connected = (timeoutMs: number): ConnectedScreening => {
+    const connection = connectScreening({
+      ...{ address: service.address, token, tls: CLEARTEXT, timeoutMs },
+      log: { info: note, warn: note } as never,
+    })
+    t.teardown(() => connection.close())
+    return connection
+  }
+  const [patient, hasty] = [connected(PATIENT_MS), connected(100)]
+  let asked = patient
+  const screening: Screened['screening'] = {
+    ask: (request) => (asked = service.screen === SILENT ? hasty : patient).ask(request),
+    fault: () => asked.fault(),
+  }
   const outcomes: string[] = []
   const front = createScreenedPipeline(
     { submit: (work) => world.submit(work), idle: () => Promise.resolve() },
@@ -229,9 +238,7 @@ t.test('decisions are kept, up to a bound, and no other outcome', async (t) => {
 })
 
 t.test('without an answer a payout is held with its cause', async (t) => {
-  const { world, service, screening, run, outcomes, logged } = await screened(t, {
-    timeoutMs: 500,
-  })
+  const { world, service, screening, run, outcomes, logged } = await screened(t)
   const ways: [string, Screen][] = [
     ['late', SILENT],
     ['error', FAILING],
@@ -394,13 +401,16 @@ t.test('a refusal and recovery mode are not screened', async (t) => {
 })
 
 t.test('a tenant has half of the places, and the next one finds one', async (t) => {
-  const { service, front, run, outcomes } = await screened(t, { timeoutMs: 300 })
-  service.screen = SILENT
+  const { service, front, run, outcomes } = await screened(t)
+  const waiting: (() => void)[] = []
+  service.screen = (call, callback) => void waiting.push(() => FAILING(call, callback))
   const request = payout()
   const all = Array.from({ length: SCREENED_MAX / 2 + 1 }, () => run(createPayout(DEMO, request)))
   t.equal(codeOf(await all.at(-1)!), 'configuration_error')
   t.same(outcomes, ['payout full'])
   const other = run(createPayout(DEMO, payout()), 'other_sandbox' as TenantId)
+  await eventually('each is asked about', () => waiting.length === 2)
+  for (const answer of waiting) answer()
   t.equal(codeOf(await other), 'ok', 'it is held for review, as every payout without a decision')
   await front.idle()
   t.equal(
@@ -410,7 +420,7 @@ t.test('a tenant has half of the places, and the next one finds one', async (t) 
 })
 
 t.test('a confirm', async (t) => {
-  const { world, service, run, outcomes } = await screened(t, { timeoutMs: 500 })
+  const { world, service, run, outcomes } = await screened(t)
   const intent = await beginLifecycle(world)
   viewOf(await intent.scan('100'))
   const jti = world.memory().intents.get(intent.id)!.context.session.jti
