@@ -19,6 +19,7 @@ import {
   type ClientOptions,
 } from '../../src/client/index.js'
 import { certificateFiles } from '../gateway/certificate.js'
+import { eventually } from '../support/eventually.js'
 
 const PAYOUT = { amount: '1', currency: 'VND', beneficiary_id: 'ben_1', reference: 'r' }
 
@@ -232,9 +233,8 @@ t.test('an https address is reached through a tunnel', async (t) => {
 t.test('a proxy that never opens its tunnel ends the call', async (t) => {
   const server = createServer()
   const ended: Promise<unknown>[] = []
-  server.on('connect', (_request, socket) => {
-    ended.push(once(socket.resume(), 'end').finally(() => socket.destroy()))
-  })
+  server.on('connection', (socket) => void ended.push(once(socket, 'close')))
+  server.on('connect', (_request, socket) => void socket.resume().on('end', () => socket.destroy()))
   const port = await listening(t, server)
   const credentials = { baseUrl: 'https://service.example', keyId: 'a', secret: 'sk' }
   const options = { proxy: `http://127.0.0.1:${port}`, retry: { attempts: 1 } }
@@ -244,6 +244,7 @@ t.test('a proxy that never opens its tunnel ends the call', async (t) => {
   await t.rejects(patient.payouts.get('p', { timeoutMs: 100 }), { message: /in 100 ms/ })
   const aborted = patient.payouts.get('p', { signal: AbortSignal.timeout(100) })
   await t.rejects(aborted, AbortedError)
+  await eventually('the proxy has seen each connection', () => ended.length === 3)
   await Promise.all(ended)
   t.equal(ended.length, 3, 'no connection to the proxy stays')
 })

@@ -8,6 +8,7 @@ import ts from 'typescript'
 import { guidePages, readGuide } from '../../gateway/docs/guide.js'
 import { createDocs } from '../../gateway/docs/site.js'
 import { staticFile } from '../../gateway/http/static_file.js'
+import { systemClock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
 import { partnerGuideFiles, wholePartnerGuide } from '../support/partner_guide.js'
@@ -90,7 +91,8 @@ t.test('production hosts answer like any unknown path', async (t) => {
 
 t.test('requests for the documentation count against the rate limit of an address', async (t) => {
   const environment = { RATE_LIMIT_PER_ADDRESS: '2' }
-  const { port } = await startGateway(t, { environment, docs: DOCS })
+  const now = systemClock.now()
+  const { port } = await startGateway(t, { environment, docs: DOCS, clock: { now: () => now } })
   const send = () => fetch(`http://127.0.0.1:${port}/docs`)
   t.same([(await send()).status, (await send()).status], [200, 200])
   t.equal((await send()).status, 429)

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { instant, plus, systemClock } from '../../src/base/clock.js'
+import { plus, systemClock } from '../../src/base/clock.js'
 import type { EffectId } from '../../src/base/ids.js'
 import type { Bank, BankOutcome, BankReceiver } from '../../src/rails/adapter/bank.js'
 import { startBankAdapter } from '../../src/rails/adapter/bank_adapter.js'
@@ -163,11 +163,18 @@ t.test('an unknown payment in a message counts as of the question that it names'
 })
 
 t.test('a payment that the bank never got is refused after its `not_after`', async (t) => {
-  const { address, calls } = await anAdapter(t, shortFolder(t), {
+  let passed = 0
+  const answers: Answers = {
+    submit: () => {
+      passed = 600_000
+      return lost()
+    },
     query: () => Promise.resolve({ kind: 'not_found' }),
-  })
+  }
+  const clock = { now: () => plus(systemClock.now(), passed) }
+  const { address, calls } = await anAdapter(t, shortFolder(t), answers, clock)
   const rail = await aLinkedListener(t, address)
-  const instruction = anInstruction({ notAfter: instant(systemClock.now() + 400) })
+  const instruction = anInstruction({ notAfter: plus(systemClock.now(), 300_000) })
   instruct(rail, instruction)
   t.match(await rail.waitFor(instruction.id, 'refused'), { refusal: 'expired' })
   t.equal(calls.filter(({ kind }) => kind === 'submit').length, 1)

@@ -225,7 +225,7 @@ t.test('the program prints a table or JSON, and its exit code', async (t) => {
   writeFileSync(faulty, '{"paid": {}, "refused": {}}')
   const failing = await runProgram(
     ...([folder, ...given, '--behavior', faulty] as const),
-    ...['--only', 'refused', '--patience', '0.5'],
+    ...['--only', 'refused', '--patience', '5'],
   )
   t.equal(failing.code, 1)
   t.match(failing.text, /FAIL {2}refused .*\n(.*\n)*? *→ not in time: a report `refused`/)

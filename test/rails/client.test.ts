@@ -156,7 +156,7 @@ t.test('a rail that never answers Describe is asked again, and warned of', async
   t.equal(rail.fault(), 'it has not answered Describe within 0.05 s')
   t.notOk(rail.up())
   const failures = lines.map((line) => (JSON.parse(line) as { failures: number }).failures)
-  t.same(failures, [1, 2, 4], 'not every failure')
+  t.same(failures.slice(0, 3), [1, 2, 4], 'not every failure')
   t.match(lines[0], 'the rail cannot be reached; payments wait for it')
   puppet.hang(false)
   await until('the link is up', () => rail.up())
@@ -174,7 +174,7 @@ t.test('a rail that is not there is warned of when it stays away', async (t) => 
 t.test('a link that reports nothing after an inquiry is opened again', async (t) => {
   const puppet = await aPuppet(t)
   const { log, lines } = logged()
-  const given = { log, reportedWithinMs: 200 }
+  const given = { log, reportedWithinMs: 2_000 }
   const rail = await aLinkedListener(t, puppet.address, given)
   const answered = query() as Extract<RailInstruction, { kind: 'query' }>
   rail.send([answered])
@@ -184,8 +184,8 @@ t.test('a link that reports nothing after an inquiry is opened again', async (t)
   const asked = performance.now()
   rail.send([query()])
   await until('another link', () => puppet.streams.length === 2)
-  t.ok(performance.now() - asked >= 200, 'the first inquiry was answered')
-  t.match(lines.join(''), 'it has answered no inquiry within 0.2 s')
+  t.ok(performance.now() - asked >= 2_000, 'the first inquiry was answered')
+  t.match(lines.join(''), 'it has answered no inquiry within 2 s')
 })
 
 t.test('the client drops a report of another shard, and does not acknowledge it', async (t) => {

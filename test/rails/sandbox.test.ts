@@ -323,8 +323,11 @@ t.test('the environment is stored with the instruction', async (t) => {
   await books.run('UPDATE instructions SET environment = NULL WHERE id = ?', [old.id])
   await books.close()
 
-  const second = await aRail(t, folder, { clock: clockAhead(2 * LONG) })
+  // It stands still: what is executed then is not returned meanwhile.
+  const later = instant(systemClock.now() + 2 * LONG)
+  const second = await aRail(t, folder, { clock: { now: () => later } })
   const listener = await aLinkedListener(t, second.address)
+  await listener.waitFor(old.id, 'executed')
   await listener.waitFor(sandbox.id, 'executed')
   t.match(await listener.waitFor(production.id, 'executed'), { environment: 'production' })
   t.equal((await entryOf(second.journal, production.id)).due, null, 'no return is scheduled')

@@ -50,14 +50,9 @@ const inOneRun: WireFault = (again) => {
   }
 }
 
-const LONGER_THAN_A_RESTART_MS = 1_000
-
+/** It would be carried out later, and the restart comes before. */
 const recallsInMemory: WireFault = () => () => ({
-  order: async (order) => {
-    if (order.recall != null)
-      await new Promise((resolve) => setTimeout(resolve, LONGER_THAN_A_RESTART_MS).unref())
-    return [order]
-  },
+  order: (order) => (order.recall == null ? [order] : []),
 })
 
 /** The second answer about an instruction is that it was accepted. */
