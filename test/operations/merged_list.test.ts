@@ -119,7 +119,17 @@ t.test('an entry removed from the list leaves no gap', async (t) => {
 
 t.test('a cursor of another list is refused', async (t) => {
   const sources = new Map([['a', shardOf(entriesOf('a', even), 10)]])
-  const forged = ['null', '7', '[]', '"a"', '{"a":7}', '{"a":[]}', '{"a":{"page":7}}']
+  const forged = [
+    'null',
+    '7',
+    '[]',
+    '{}',
+    '{"a":null}',
+    '"a"',
+    '{"a":7}',
+    '{"a":[]}',
+    '{"a":{"page":7}}',
+  ]
   const encoded = forged.map((text) => Buffer.from(text).toString('base64url'))
   for (const cursor of ['nonsense', ...encoded]) {
     await t.rejects(mergedPage(sources, order, cursor), {

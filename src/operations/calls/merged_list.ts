@@ -112,7 +112,10 @@ const cursorOf = (positions: Positions): string =>
 /** @throws CommandFault when a merged list has no such cursor */
 function positionsIn(cursor: string): Positions {
   const given = parsed(Buffer.from(cursor, 'base64url').toString())
-  if (isObject(given) && Object.values(given).every(isPosition)) return given as Positions
+  const positions = isObject(given) ? Object.values(given) : []
+  // The last page has no cursor: one of ours has a list that goes on.
+  const goesOn = positions.some((position) => position !== null)
+  if (goesOn && positions.every(isPosition)) return given as Positions
   throw new CommandFault('The cursor is not one of this list.')
 }
 
