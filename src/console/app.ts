@@ -6,6 +6,7 @@
  *   session the form's token too.
  * - When the processor rejects the operator's credential, the session ends.
  */
+import { isIP } from 'node:net'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono, type Context as HonoContext } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -14,6 +15,7 @@ import { actionNamed, noticeOf, outcomeOf } from './actions/actions.js'
 import { runStatement, STATEMENT_MAX_BYTES } from './actions/statement_upload.js'
 import type { Logger } from '../base/log.js'
 import { SECOND, type Clock } from '../base/clock.js'
+import { isLoopback } from '../base/network.js'
 import { Late, Refused } from '../operations/calls/calls.js'
 import { CommandFault } from '../operations/calls/command_fault.js'
 import type { Figures } from './figures/figures.js'
@@ -205,7 +207,7 @@ function asset(c: Ctx, { byPath }: StaticFiles) {
 async function signIn(c: Ctx, console: ConsoleApp) {
   const form = await c.req.parseBody()
   const next = nextOf(form['next'])
-  const address = c.env.incoming.socket.remoteAddress ?? ''
+  const address = clientAddress(c)
   const refuse = (message: string, status: 401 | 429 | 502) =>
     askToSignIn(c, console, next, message, status)
   const isByCertificate = form['by'] === 'certificate'
@@ -240,6 +242,16 @@ async function signIn(c: Ctx, console: ConsoleApp) {
     console.log.warn({ client_address: address, code: error.code }, 'sign-in refused')
     return refuse(REJECTED, 401)
   }
+}
+
+/**
+ * The client's, also behind a proxy on this machine, which adds what it has seen as the last entry:
+ * the client can write those before it.
+ */
+function clientAddress(c: Ctx): string {
+  const peer = c.env.incoming.socket.remoteAddress ?? ''
+  const seen = c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() ?? ''
+  return isLoopback(peer) && isIP(seen) !== 0 ? seen : peer
 }
 
 const REJECTED = 'This is not the token or the certificate of an active operator.'

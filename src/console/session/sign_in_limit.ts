@@ -4,6 +4,8 @@
  *
  * - A sign-in is refused while its bucket is empty; each failure takes from it. One in progress has
  *   taken already: others that come meanwhile are not free.
+ * - A source without a failure has a bound of its own for all of them, so that some others with
+ *   failures do not keep it out.
  * - Other clients cannot use up what operators need: a token that has signed in since the start is
  *   not bounded until it is refused. A certificate that TLS has verified is a source of its own,
  *   which the bound of all sources does not count.
@@ -14,6 +16,8 @@ import { sourceOf } from '../../base/network.js'
 
 const PER_SOURCE = 5
 const IN_ALL = 50
+/** In all, for the attempt of a source that has not failed. */
+const FIRST_IN_ALL = 1_000
 const WINDOW_MS = MINUTE
 const SOURCES_MAX = 10_000
 const KNOWN_TOKENS_MAX = 1_000
@@ -58,7 +62,7 @@ export function createSignInLimit(clock: Clock): SignInLimit {
       if (known.has(token)) return 0
       const own = failures.get(certificate ?? sourceOf(address)) ?? 0
       const all = certificate === undefined ? inAll : 0
-      if (own < PER_SOURCE && all < IN_ALL) return 0
+      if (own < PER_SOURCE && all < (own === 0 ? FIRST_IN_ALL : IN_ALL)) return 0
       return Math.max(1, Math.ceil((since + WINDOW_MS - clock.now()) / SECOND))
     },
     begin: ({ address, certificate, token }) => {

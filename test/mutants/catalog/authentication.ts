@@ -128,5 +128,9 @@ export const AUTHENTICATION: readonly Mutant[] = [
     ],
     'Failed sign-ins of others keep operators out.': ['if (known.has(token)) return 0\n', '\n'],
     'A token that was revoked is never bounded.': ['return known.remove(token)', 'return'],
+    'Failures of other sources keep a first attempt out.': [
+      '(own === 0 ? FIRST_IN_ALL : IN_ALL)',
+      'IN_ALL',
+    ],
   }),
 ]
