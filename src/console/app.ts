@@ -16,7 +16,7 @@ import { runStatement, STATEMENT_MAX_BYTES } from './actions/statement_upload.js
 import type { Logger } from '../base/log.js'
 import { SECOND, type Clock } from '../base/clock.js'
 import { isLoopback } from '../base/network.js'
-import { Late, Refused } from '../operations/calls/calls.js'
+import { Late, NotSent, Refused } from '../operations/calls/calls.js'
 import { CommandFault } from '../operations/calls/command_fault.js'
 import type { Figures } from './figures/figures.js'
 import { html, NOTHING, type Html } from './html/html.js'
@@ -27,7 +27,7 @@ import { statementCsv } from './pages/statement.js'
 import { HEADERS } from './headers.js'
 import { clientCertificate, type ClientCertificate } from './session/certificate.js'
 import type { Content, ConsolePage } from './session/console_page.js'
-import { isFormToken, type Session, type Sessions } from './session/sessions.js'
+import { isFormToken, type Notice, type Session, type Sessions } from './session/sessions.js'
 import type { SignInLimit } from './session/sign_in_limit.js'
 import { identify, isTokenRejected, type Credential, type Uplink } from './session/uplink.js'
 import type { StaticFiles } from './static_files.js'
@@ -143,12 +143,16 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   app.onError((error, c) => {
     if (isTokenRejected(error)) return endSession(c, console)
     console.log.error({ error }, 'a page of the console failed')
-    const isTold = error instanceof Refused || error instanceof Late || error.name === 'Error'
-    const text = isTold ? error.message : 'See the log.'
+    const text = isTold(error) ? error.message : 'See the log.'
     return answerPage(c, errorPage(assets, 'This page cannot be shown', text), 502)
   })
   return app
 }
+
+/** Its message is for operators. */
+const isTold = (error: Error): boolean =>
+  error.name === 'Error' ||
+  [Refused, Late, NotSent, CommandFault].some((told) => error instanceof told)
 
 const answerPage = (c: Ctx, page: Html, status: 200 | 401 | 403 | 404 | 413 | 429 | 502 = 200) =>
   c.body(String(page), status, { 'content-type': 'text/html; charset=utf-8' })
@@ -317,8 +321,7 @@ async function act(c: Ctx, console: ConsoleApp) {
     const value = form[name]
     return typeof value === 'string' ? value.trim() : ''
   }
-  const clients = await session.uplink.clients()
-  session.notice = await outcomeOf(action, { clients, field })
+  session.notice = await outcomeOf(action, session, field)
   return c.redirect(nextOf(field('back')), 303)
 }
 
@@ -331,7 +334,7 @@ async function upload(c: Ctx, console: ConsoleApp) {
     return typeof value === 'string' ? value.trim() : ''
   }
   const file = form['statement']
-  session.notice = await noticeOf(text('reason'), async () => {
+  const compare = async (): Promise<Notice> => {
     if (!(file instanceof File)) throw new CommandFault('Choose the file of the statement.')
     session.statementRun = undefined
     session.statementRun = await runStatement({
@@ -339,7 +342,10 @@ async function upload(c: Ctx, console: ConsoleApp) {
       ...{ from: text('from'), to: text('to'), reason: text('reason') },
     })
     return { tone: 'good', text: `${session.statementRun.file} is compared.` }
-  })
+  }
+  session.notice = await noticeOf(text('reason'), compare, (why) => ({
+    ...{ tone: 'bad', text: `No answer: ${why}\nThe statement is not compared. Try it again.` },
+  }))
   return c.redirect('/reconciliation', 303)
 }
 

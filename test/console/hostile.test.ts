@@ -182,6 +182,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     stack.kill('processor', 'SIGCONT')
     await page.getByRole('link', { name: 'To the overview' }).click()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    t.match(await page.innerText('.notice'), /^No answer: .+ Look whether it was made/)
+    t.match(await page.innerText('.notice'), /^No answer: .+\s+It is unknown whether/)
+    t.match(await page.locator('.notice.bad a').getAttribute('href'), /^\/actions\?by=./)
   })
 })

@@ -3,27 +3,36 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { plus, SECOND, systemClock } from '../../src/base/clock.js'
+import { actionNamed, outcomeOf } from '../../src/console/actions/actions.js'
 import { identify, openUplink } from '../../src/console/session/uplink.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { withEveryRole } from '../support/callers.js'
 import { serveShard, type ServedShard } from '../support/served_shard.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { createWorld } from '../support/world.js'
+import { createWorld, type World } from '../support/world.js'
 
 const TOKEN = 'op_of_these_tests_only_0123456789'
 const SHARDS = ['books_1', 'books_2']
 
 async function serveShards(t: Test) {
   const folder = tempFolder(t)
-  const serve = async (shard: string): Promise<ServedShard> => {
+  const worlds = new Map<string, World>()
+  const callers = withEveryRole(TOKEN, 'ann')
+  const worldOf = async (shard: string): Promise<World> => {
     mkdirSync(join(folder, shard))
-    const home = { testdir: () => join(folder, shard), teardown: t.teardown.bind(t) }
-    const callers = withEveryRole(TOKEN, 'ann')
-    return serveShard(t, { world: await createWorld(home), shard, shards: SHARDS, callers })
+    return createWorld({ testdir: () => join(folder, shard), teardown: t.teardown.bind(t) })
+  }
+  const PROCESSORS: string[] = []
+  /** Another processor has the shard now. */
+  const serve = async (shard: string): Promise<ServedShard> => {
+    const world = worlds.get(shard) ?? (await worldOf(shard))
+    worlds.set(shard, world)
+    const served = await serveShard(t, { world, shard, shards: SHARDS, callers })
+    PROCESSORS.push(served.address)
+    return served
   }
   const [first, second] = [await serve('books_1'), await serve('books_2')]
   let passed = 0
-  const PROCESSORS = [first.address, second.address]
   const uplink = openUplink(
     { token: TOKEN },
     {
@@ -32,7 +41,7 @@ async function serveShards(t: Test) {
     },
   )
   t.teardown(() => uplink.close())
-  return { first, second, uplink, wait: (ms: number) => void (passed += ms) }
+  return { first, second, serve, uplink, wait: (ms: number) => void (passed += ms) }
 }
 
 t.test('a page that has begun makes its calls when the shards have changed', async (t) => {
@@ -56,4 +65,24 @@ t.test('a page is shown right after the owner that was found has gone', async (t
   const { clients, operator } = await identify(uplink)
   t.equal(operator.name, 'ann')
   t.same(clients.access.shards?.missing, ['books_1'])
+})
+
+t.test('a change right after the owner has gone is made at the next one', async (t) => {
+  const { first, serve, uplink } = await serveShards(t)
+  const suspend = () =>
+    outcomeOf(actionNamed('suspend-partner')!, { name: 'ann', uplink }, (field) =>
+      field === 'id' ? 'demo' : 'a test',
+    )
+  const before = await uplink.clients()
+  t.match(await before.partners.call('ListActions', {}), { data: { length: 0 } })
+  await first.close()
+  await serve('books_1')
+  t.match(await suspend(), { tone: 'good', text: /^demo is suspended/ })
+  const { partners } = await uplink.clients()
+  const { data } = await partners.call('ListActions', { subject: 'demo' })
+  t.same(
+    data.map(({ action }) => action),
+    ['partner_suspend'],
+    'once',
+  )
 })

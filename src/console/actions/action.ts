@@ -8,7 +8,11 @@ export interface ActionContext {
   field(name: string): string
 }
 
-/** What is said of it on the next page. @throws Refused, or Error when the call fails */
+/**
+ * What is said of it on the next page.
+ *
+ * @throws Refused, or Error when the call fails; NotSent only before anything is changed
+ */
 export type Action = (context: ActionContext) => Promise<Notice>
 
 /** The processor fills in the name, which is that of the token. */

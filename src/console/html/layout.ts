@@ -21,6 +21,7 @@ export interface Frame {
     readonly tone: string
     readonly text: string
     readonly secret?: string
+    readonly links?: readonly { readonly href: string; readonly text: string }[]
   }
   /** Where the live part is made again. Absent if there is none. */
   readonly liveFrom?: string
@@ -122,10 +123,15 @@ const staleNotice = ({ liveFrom }: Frame): Html =>
 
 function noticeOf({ notice }: Frame): Html {
   if (notice === undefined) return NOTHING
-  const { tone, text, secret } = notice
+  const { tone, text, secret, links = [] } = notice
   const role = tone === 'good' ? 'status' : 'alert'
   return html`<div class="notice ${tone}" role="${role}">
     <p>${text.split('\n').map((line) => html`<span class="line">${line}</span> `)}</p>
+    ${
+      links.length === 0
+        ? NOTHING
+        : html`<p>${links.map(({ href, text }) => html`<a href="${href}">${text}</a> `)}</p>`
+    }
     ${
       secret === undefined
         ? NOTHING

@@ -24,6 +24,8 @@ export interface Notice {
   readonly text: string
   /** Shown only here, never again. */
   readonly secret?: string
+  /** Where it can be seen what has been changed. */
+  readonly links?: readonly { readonly href: string; readonly text: string }[]
 }
 
 export interface Session {

@@ -130,13 +130,22 @@ export class Late extends Error {
   override name = 'Late'
 }
 
+/** The call was not sent: no processor has seen it, so it can be made again. */
+export class NotSent extends Error {
+  override name = 'NotSent'
+}
+
+/** How @grpc/grpc-js says that it had no connection to send the call on. */
+const NOT_SENT = /^(No connection established|Name resolution failed)/
+
 /** The error of a failed call, with a message for operators. */
 export function faultOf(error: ServiceError | null, address: string): Error {
   const [code] = error?.metadata.get('causeway-error') ?? []
   const details = error?.details ?? 'no reply'
   if (error?.code === status.UNAVAILABLE) {
     if (code !== undefined) return new Error(details) // it is the same call later
-    return new Error(`${address} is unreachable: is the stack running? (make run)`)
+    const text = `${address} is unreachable: is the stack running? (make run)`
+    return NOT_SENT.test(details) ? new NotSent(text) : new Error(text)
   }
   if (code === undefined && error?.code === status.DEADLINE_EXCEEDED) return new Late(details)
   if (code === undefined) return new Error(details)

@@ -12,6 +12,7 @@ import type { MethodDefinition } from '@grpc/proto-loader'
 import type { Clock } from '../../base/clock.js'
 import {
   callsToOne,
+  NotSent,
   Refused,
   type Calls,
   type NameIn,
@@ -61,7 +62,7 @@ async function answerOf(
   calls: ReadonlyMap<string, ShardCall>,
   shards: Shards,
 ): Promise<Message> {
-  if (calls.size === 0) throw new Error('No processor of PROCESSORS has a shard.')
+  if (calls.size === 0) throw new NotSent('No processor of PROCESSORS has a shard.')
   const policy = policyOf(path, request)
   switch (policy.kind) {
     case 'any':

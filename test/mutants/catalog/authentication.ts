@@ -121,6 +121,12 @@ export const AUTHENTICATION: readonly Mutant[] = [
       'sessions.find',
     ],
   }),
+  ...faultsIn('src/console/actions/actions.ts', 'console/actions', {
+    'A change without an answer is repeated.': [
+      'if (!(error instanceof NotSent)) throw error\n',
+      '\n',
+    ],
+  }),
   ...faultsIn('src/console/session/sign_in_limit.ts', 'console/sessions', {
     'A sign-in of an earlier minute counts as passed in this one.': [
       'if (taken !== failures) return\n',
