@@ -112,6 +112,8 @@ export interface IntentContext {
   readonly expiredAt?: Instant
   readonly cancelledAt?: Instant
   readonly refundedAt?: Instant
+  /** An operator reversed it. Absent if the rail returned the money. */
+  readonly refundSource?: 'service'
   readonly failure?: IntentFailure
   readonly recall?: Recall
   /** When the rail last refused a recall. */
@@ -152,7 +154,8 @@ export type IntentEvent = { readonly at: Instant } & (
     }
   | { readonly type: 'recall' }
   | { readonly type: 'recallRefused' }
-  | { readonly type: 'returned' }
+  /** `service`: an operator reversed it. */
+  | { readonly type: 'returned'; readonly source?: IntentFailure['source'] }
   /** The rail has answered the inquiry after a resolve. */
   | { readonly type: 'inquiryAnswered' }
 )

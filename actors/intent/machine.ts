@@ -134,7 +134,13 @@ export const intentMachine = setup({
     clearTimer: assign(() => ({ dueAt: null })),
     recordExpired: assign(({ event }) => ({ expiredAt: event.at, dueAt: null })),
     recordCancelled: assign(({ event }) => ({ cancelledAt: event.at, dueAt: null })),
-    recordRefunded: assign(({ event }) => ({ refundedAt: event.at, dueAt: null })),
+    recordRefunded: assign(({ event }) => ({
+      refundedAt: event.at,
+      dueAt: null,
+      ...(event.type === 'returned' && event.source === 'service'
+        ? { refundSource: 'service' as const }
+        : {}),
+    })),
 
     instruct: emit(outputs({ type: 'instruct' })),
     query: emit(outputs({ type: 'query' })),

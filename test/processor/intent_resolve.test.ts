@@ -177,6 +177,37 @@ runOnBothStores({
     t.same(world.railInstructions, [], 'the recall has ended')
   },
 
+  'a recall refused after a reversal is a discrepancy': async (t, world) => {
+    const lifecycle = await intentAt(world, captured)
+    viewOf(await lifecycle.refund())
+    viewOf(await reverse(world, lifecycle.id))
+    await world.rebuild()
+    await lifecycle.recallRefused()
+    await lifecycle.recallRefused()
+    t.match(await discrepanciesOf(world), [
+      {
+        ...{ entity: lifecycle.id, tenant: 'demo_sandbox', plan: null },
+        reason: 'recall_refused_after_reversal',
+      },
+    ])
+    t.equal((await discrepanciesOf(world)).length, 1, 'once')
+    t.match(await lifecycle.see(), { status: 'refunded' })
+    t.equal(types(world).at(-1), 'payment_intent.refunded')
+  },
+
+  'a recall that was refused before a reversal contradicts nothing': async (t, world) => {
+    const lifecycle = await intentAt(world, captured)
+    viewOf(await lifecycle.refund())
+    await lifecycle.recallRefused()
+    viewOf(await reverse(world, lifecycle.id))
+    await lifecycle.recallRefused()
+    const other = await intentAt(world, captured)
+    viewOf(await other.refund())
+    await other.returned()
+    await other.recallRefused()
+    t.same(await discrepanciesOf(world), [])
+  },
+
   'an intent resolved as unpaid fails': async (t, world) => {
     const lifecycle = await intentAt(world, authorized)
     t.match(viewOf(await resolve(world, lifecycle.id, 'failed')), {

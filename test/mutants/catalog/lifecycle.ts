@@ -29,6 +29,20 @@ export const LIFECYCLE: readonly Mutant[] = [
   }),
   ...faultsIn(
     'src/processor/commands/rail_reports/rail_report_apply.ts',
+    'processor/intent_resolve',
+    {
+      'A recall that is refused after a reversal is dropped.': [
+        "if (payment.isReversedInRecall) return mismatch('recall_refused_after_reversal')",
+        '',
+      ],
+      'A recall that was refused before a reversal contradicts it.': [
+        ' && recall.refused !== true',
+        '',
+      ],
+    },
+  ),
+  ...faultsIn(
+    'src/processor/commands/rail_reports/rail_report_apply.ts',
     'processor/discrepancies',
     {
       'An execution of another amount completes the payment.': [

@@ -81,7 +81,7 @@ export function reverseIntent(actor: Actor, intentId: string, evidence: string):
       if (refusal !== null) return refusal
 
       // From here on it must succeed.
-      advanceIntent(ctx, live, { type: 'returned', at: ctx.now })
+      advanceIntent(ctx, live, { type: 'returned', at: ctx.now, source: 'service' })
       logAction(ctx, actor, 'reverse_intent', intentId, evidence, moved)
       return answer(intentView(live.state, live.context))
     },

@@ -19,12 +19,15 @@
  * - `not_found` counts only after the rail's finality window; then the same instruction is sent
  *   again. While submissions are paused it is not: it is inquired about each minute, so that it is
  *   sent soon after their end. A held payment waits for its reviewer instead.
+ * - A recall that is refused after an operator has reversed the intent is a discrepancy: the money
+ *   that was refunded did not come back.
  * - Any report about a payment that an operator resolved answers the status inquiry about it.
  */
 import { MINUTE, plus, type Instant } from '../../../base/clock.js'
 import { PREFIX, type TenantId } from '../../../base/ids.js'
 import { SANDBOX_RAIL, type Execution, type RailReport } from '../../../rails/rail.js'
 import { isHeld } from '../../../../actors/hold.js'
+import type { IntentContext } from '../../../../actors/intent/context.js'
 import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
@@ -79,6 +82,8 @@ interface RailInstructionView {
   ): void
   /** An operator resolved it, and the rail has not answered the status inquiry yet. */
   isInquiredAbout(): boolean
+  /** An operator reversed it before the rail had answered its recall. */
+  readonly isReversedInRecall: boolean
   /** It waits for a reviewer, until the deadline of the review. */
   readonly isHeld: boolean
   /** Whether its instruction may not be sent again now. */
@@ -226,6 +231,7 @@ function apply(
     case 'accepted':
       return NO_MISMATCH
     case 'recall_refused':
+      if (payment.isReversedInRecall) return mismatch('recall_refused_after_reversal')
       payment.step({ type: 'recallRefused', at })
       return NO_MISMATCH
     case 'not_found':
@@ -334,6 +340,7 @@ function viewOfIntent(
     step: (event) => advanceIntent(ctx, live, event),
     isInquiredAbout: () =>
       live.context.dueAt !== null && (live.state === 'captured' || live.state === 'failed'),
+    isReversedInRecall: isReversedInRecall(live.context),
     isHeld: isHeld(live.context),
     isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
     inquireBy: (at) => {
@@ -375,6 +382,7 @@ function viewOfPayout(
     },
     isInquiredAbout: () =>
       live.context.dueAt !== null && (live.state === 'completed' || live.state === 'failed'),
+    isReversedInRecall: false,
     isHeld: isHeld(live.context),
     isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
     inquireBy: (at) => {
@@ -387,6 +395,9 @@ function viewOfPayout(
     },
   }
 }
+
+const isReversedInRecall = ({ refundSource, recall }: IntentContext): boolean =>
+  refundSource === 'service' && recall !== undefined && recall.refused !== true
 
 const uncounted = (inquiries = 0): number => Math.max(0, inquiries - 1)
 
