@@ -32,6 +32,30 @@ export function nextInquiry({ context, event }: Given) {
   return { inquiries, dueAt: nextInquiryAt(context.submittedAt!, inquiries, event.at) }
 }
 
+interface Ended {
+  readonly context: {
+    readonly endedAt: Instant
+    readonly inquiredSince?: Instant
+    readonly dueAt: Instant | null
+  }
+  readonly at: Instant
+}
+
+/**
+ * Members of the context at an inquiry about a payment that has ended. A timer that was set with
+ * `inquiredSince` fires for the first time: the inquiries continue from then on, however old the
+ * payment is.
+ */
+export function nextInquiryAfterEnd({ context, at }: Ended): {
+  readonly inquiredSince?: Instant
+  readonly dueAt: Instant | null
+} {
+  const { endedAt, inquiredSince, dueAt } = context
+  if (inquiredSince === undefined) return { dueAt: nextInquiryAfterResolve(endedAt, at) }
+  const since = dueAt === inquiredSince ? at : inquiredSince
+  return { inquiredSince: since, dueAt: nextInquiryAfterResolve(since, at) }
+}
+
 interface Executed {
   readonly at: Instant
   readonly transactionId?: string

@@ -106,6 +106,8 @@ export interface IntentContext {
   readonly heldFor?: Hold
   readonly submittedAt?: Instant
   readonly inquiries?: number
+  /** When inquiries began about an end that a statement of the rail contradicts. */
+  readonly inquiredSince?: Instant
   readonly transactionId?: string
   readonly capturedAt?: Instant
   readonly failedAt?: Instant

@@ -17,11 +17,12 @@ import { assign, emit, setup } from 'xstate'
 import { REMINTS_KEPT } from '../../src/base/constants.js'
 import { DAY, plus } from '../../src/base/clock.js'
 import type { MachineOutput } from '../output.js'
-import { nextInquiryAfterResolve, nextInquiryAt, submitted } from '../rail_inquiry.js'
+import { nextInquiryAt, submitted } from '../rail_inquiry.js'
 import {
   execution,
   GUARDS,
   nextInquiry,
+  nextInquiryAfterEnd,
   refusal,
   WAITS_AFTER_RESOLVE,
   WAITS_FOR_REPORT,
@@ -128,9 +129,12 @@ export const intentMachine = setup({
       refundsFailed: (context.refundsFailed ?? 0) + 1,
       dueAt: null,
     })),
-    scheduleInquiry: assign(({ context, event }) => ({
-      dueAt: nextInquiryAfterResolve(context.capturedAt ?? context.failedAt!, event.at),
-    })),
+    scheduleInquiry: assign(({ context, event }) =>
+      nextInquiryAfterEnd({
+        context: { ...context, endedAt: context.capturedAt ?? context.failedAt! },
+        at: event.at,
+      }),
+    ),
     clearTimer: assign(() => ({ dueAt: null })),
     recordExpired: assign(({ event }) => ({ expiredAt: event.at, dueAt: null })),
     recordCancelled: assign(({ event }) => ({ cancelledAt: event.at, dueAt: null })),

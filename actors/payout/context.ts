@@ -69,6 +69,8 @@ export interface PayoutContext {
   readonly reversedAt?: Instant
   readonly submittedAt?: Instant
   readonly inquiries?: number
+  /** When inquiries began about an end that a statement of the rail contradicts. */
+  readonly inquiredSince?: Instant
   readonly transactionId?: string
   readonly failure?: PayoutFailure
   readonly dueAt: Instant | null

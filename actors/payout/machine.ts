@@ -11,11 +11,12 @@
  */
 import { assign, emit, setup } from 'xstate'
 import type { MachineOutput } from '../output.js'
-import { nextInquiryAfterResolve, submitted } from '../rail_inquiry.js'
+import { submitted } from '../rail_inquiry.js'
 import {
   execution,
   GUARDS,
   nextInquiry,
+  nextInquiryAfterEnd,
   refusal,
   WAITS_AFTER_RESOLVE,
   WAITS_FOR_REPORT,
@@ -71,9 +72,12 @@ export const payoutMachine = setup({
       },
       dueAt: null,
     })),
-    scheduleInquiry: assign(({ context, event }) => ({
-      dueAt: nextInquiryAfterResolve(context.completedAt ?? context.failedAt!, event.at),
-    })),
+    scheduleInquiry: assign(({ context, event }) =>
+      nextInquiryAfterEnd({
+        context: { ...context, endedAt: context.completedAt ?? context.failedAt! },
+        at: event.at,
+      }),
+    ),
     clearTimer: assign(() => ({ dueAt: null })),
     recordReturn: assign(({ event }) => ({
       reversedAt: event.at,

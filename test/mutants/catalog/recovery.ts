@@ -82,6 +82,12 @@ export const RECOVERY: readonly Mutant[] = [
       ],
     },
   ),
+  ...faultsIn('actors/submission.ts', 'processor/recovery/recovery_mode', {
+    'An old payment that a statement contradicts is inquired about once.': [
+      'const since = dueAt === inquiredSince ? at : inquiredSince',
+      'const since = inquiredSince',
+    ],
+  }),
   ...faultsIn('src/processor/changes/rail_instructions.ts', 'processor/recovery/orphan_intents', {
     'The recall of a matched payment whose rail is not known goes to that of its route.': [
       'if (isUnlocated(ctx, context)) return sendQuery(ctx, context)\n',

@@ -1,6 +1,6 @@
 /** Recovery mode: what it refuses, the executions that it takes, and its release. */
 import { readEvents } from '../../../src/api/events.js'
-import { DAY, MINUTE } from '../../../src/base/clock.js'
+import { DAY, HOUR, MINUTE } from '../../../src/base/clock.js'
 import { fromMessage, toMessage } from '../../../src/bus/event_message.js'
 import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import {
@@ -339,6 +339,45 @@ runOnBothStores({
     t.same(inquired(world), [paid.id])
     await paid.returned()
     t.match(await paid.see(), { status: 'refunded' })
+  },
+
+  'an old one is inquired about for a day after the release, until the rail answers': async (
+    t,
+    world,
+  ) => {
+    const [answered, { id }] = [await pay(world), await pay(world, { reference: 'invoice 2' })]
+    for (const paid of [answered.id, id]) await world.railReports(executed(paid))
+    const { id: intent } = await intentAt(world, captured)
+    world.clock.pass(3 * DAY)
+    const returned = { state: 'returned' } as const
+    await restored(
+      world,
+      ...[answered.id, id].map((paid) => execution({ instruction_id: paid, ...returned })),
+      execution({ instruction_id: intent, purpose: 'qr_payment', ...returned }),
+    )
+    const all = [answered.id, id, intent]
+    let before = inquired(world).length
+    const askedOf = (payment: string): number =>
+      inquired(world)
+        .slice(before)
+        .filter((asked) => asked === payment).length
+    await world.fireTimers(2 * DAY)
+    t.same(all.map(askedOf), [1, 1, 1])
+    for (const payment of all) {
+      await world.railReports({ status: 'accepted', id: payment, reportId: null })
+    }
+    await world.fireTimers(MINUTE)
+    t.same(all.map(askedOf), [2, 2, 2], 'it does not know yet')
+    await world.railReports({ ...executed(answered.id), status: 'returned' } as RailReport)
+    before = inquired(world).length
+    for (let hour = 0; hour < 48; hour++) await world.fireTimers(HOUR)
+    t.equal(askedOf(answered.id), 0)
+    for (const payment of [id, intent]) {
+      t.ok(askedOf(payment) >= 3 && askedOf(payment) <= 6, `${askedOf(payment)} inquiries`)
+    }
+    before = inquired(world).length
+    await world.fireTimers(30 * DAY)
+    t.same(all.map(askedOf), [0, 0, 0], 'nor for ever')
   },
 
   'an instruction submitted by these books is no orphan': async (t, world) => {

@@ -11,8 +11,8 @@
  * - A returned one that these books do not have moved nothing.
  * - A payment that these books have as paid and the statement as returned, or as failed and
  *   executed, gets a timer that asks the rail: it does not report again by itself what it has
- *   reported. The timer runs after the release. A payment that an orphan execution paid is not
- *   asked about.
+ *   reported. The timer runs after the release, and asks for a day until the rail answers. A
+ *   payment that an orphan execution paid is not asked about.
  */
 import { parsePositiveInt64 } from '../../../money/money.js'
 import { ENVIRONMENTS, PREFIX } from '../../../base/ids.js'
@@ -81,12 +81,12 @@ function inquireIfDifferent(ctx: CommandContext, { instruction, state }: Orphan)
   const { intents, payouts } = ctx.memory
   const intent = intents.get(instruction)
   if (intent && isUnasked(intent, state === 'returned' ? 'captured' : 'failed')) {
-    intent.context = { ...intent.context, dueAt: ctx.now }
+    intent.context = { ...intent.context, inquiredSince: ctx.now, dueAt: ctx.now }
     stageIntent(ctx, intent)
   }
   const payout = payouts.get(instruction)
   if (payout && isUnasked(payout, state === 'returned' ? 'completed' : 'failed')) {
-    payout.context = { ...payout.context, dueAt: ctx.now }
+    payout.context = { ...payout.context, inquiredSince: ctx.now, dueAt: ctx.now }
     stagePayout(ctx, payout)
   }
 }
