@@ -121,7 +121,8 @@ for (const { route, rail: name } of routesNotCarried(memory, rules.rails)) {
   log.error({ route, rail: name }, 'RAILS_FILE does not give a route to its rail: it is down')
 }
 const connected = rails.map(
-  (configured) => [configured.name, connectToRail(configured, owned, { tls, recovery })] as const,
+  (configured) =>
+    [configured.name, connectToRail(configured, owned, { tls, recovery, memory })] as const,
 )
 const rail = measuredRails(
   metrics,

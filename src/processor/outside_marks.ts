@@ -7,7 +7,7 @@
 import { readRestoredMark, removeRestoredMark } from '../base/backup_marks.js'
 import { systemPause } from '../base/clock.js'
 import { openGrpcTls, type GrpcTls } from '../grpc/tls.js'
-import { partsOfTenant } from '../base/ids.js'
+import { environmentOf, partsOfTenant, type EffectId, type TenantId } from '../base/ids.js'
 import type { Logger } from '../base/log.js'
 import { disguisedSandboxFault, sandboxRailFault } from '../base/sandbox_in_production.js'
 import { dataFile, type Settings } from '../base/settings.js'
@@ -82,13 +82,19 @@ export const shardAtRail = ({
 }: Pick<Books, 'settings' | 'member'>): { readonly shard?: string } =>
   settings.STORE_URL === '' ? {} : { shard: member?.shard ?? settings.SHARD }
 
+interface RailContext {
+  readonly tls: GrpcTls
+  readonly recovery: Recovery
+  readonly memory: Pick<Memory, 'pauses'>
+}
+
 /** A rail is used once its newest instruction is in the books. */
 export function connectToRail(
   { name, address, token, tls: files, environments }: ConfiguredRail,
-  owned: Pick<Books, 'settings' | 'member' | 'log'>,
-  { tls, recovery }: { readonly tls: GrpcTls; readonly recovery: Recovery },
+  owned: Books,
+  { tls, recovery, memory }: RailContext,
 ): ConnectedRail {
-  const { settings, log } = owned
+  const { settings, books, log } = owned
   const faultOfSandbox = (): string | undefined =>
     sandboxRailFault(settings) ??
     (environments.includes('production') ? disguisedSandboxFault(settings, name) : undefined)
@@ -101,6 +107,13 @@ export function connectToRail(
       if (fault !== undefined) refuseToServe(fault)
       return recovery.admitRail(name, newestInstruction)
     },
+    newestExecuted: async () => {
+      const found = await books.marks.newestExecuted(name)
+      if (found === null) return null
+      const { id, tenant } = found
+      return { id: id as EffectId, environment: environmentOf(tenant as TenantId) }
+    },
+    acceptsLoss: () => memory.pauses.has(`rail ${name}`),
   })
 }
 

@@ -12,8 +12,11 @@
  *   payment may have moved here.
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window), `admit` has accepted it, and its reports have a handler.
- * - A rail that names no instruction any more has lost its journal. No link opens, because it would
- *   answer `not_found` of what it has sent to the bank.
+ * - A rail that names no instruction any more has lost its journal, and one that answers
+ *   `not_found` of the newest instruction that it has accepted or executed has an older one. The
+ *   link is up only after that answer, because the rail would answer so of what it has sent to the
+ *   bank. Reports that come before it wait for it.
+ * - A rail that has lost its journal is used again when an operator accepts that (`acceptsLoss`).
  * - A rail that answers pings can hang all the same: Describe has a deadline, and a link that
  *   reports nothing after an inquiry is opened again.
  */
@@ -23,6 +26,7 @@ import type { RailClient } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { SECOND } from '../base/clock.js'
+import type { EffectId, Environment } from '../base/ids.js'
 import { bearer } from '../grpc/bearer.js'
 import { crashPoint } from '../base/crash_point.js'
 import { CHANNEL } from '../grpc/channel.js'
@@ -71,10 +75,20 @@ export interface RailConnection {
   readonly shard?: string
   /** Whether the link may open. Called before each opening, and retried while it refuses. */
   readonly admit?: (description: RailDescription) => Promise<boolean>
+  /** The newest instruction that this rail has executed, as far as the books know. */
+  readonly newestExecuted?: () => Promise<KnownInstruction | null>
+  /** Whether a rail that has lost its journal may be used: nothing is submitted to it. */
+  readonly acceptsLoss?: () => boolean
   /** Default: DESCRIBED_WITHIN_MS. */
   readonly describedWithinMs?: number
   /** Default: REPORTED_WITHIN_MS. */
   readonly reportedWithinMs?: number
+}
+
+/** An instruction that the rail has accepted or executed. */
+export interface KnownInstruction {
+  readonly id: EffectId
+  readonly environment: Environment
 }
 
 export interface ConnectedRail extends Rail {
@@ -95,9 +109,35 @@ interface Link {
   readonly railInstructions: BatchingWriter<RailInstruction>
 }
 
+/** A link that is up once the rail has answered about an instruction that it has. */
+interface Proof {
+  readonly link: Link
+  readonly id: EffectId
+  readonly timer: NodeJS.Timeout
+  readonly reports: RailReport[]
+}
+
+/** Ids begin with their time. */
+const timeAndRandomOf = (id: EffectId): string => id.slice(id.indexOf('_') + 1)
+
+function newestKnown(
+  known: KnownInstruction | null,
+  reports: readonly RailReport[],
+): KnownInstruction | null {
+  let newest = known
+  for (const { id, status, environment } of reports) {
+    const isThere = status === 'accepted' || status === 'executed' || status === 'returned'
+    if (!isThere || environment === undefined) continue
+    const isNewer = newest === null || timeAndRandomOf(id) > timeAndRandomOf(newest.id)
+    if (isNewer) newest = { id, environment }
+  }
+  return newest
+}
+
 /** Connects to the rail at an address and reconnects until closed. */
 export function connectRail(connection: RailConnection): ConnectedRail {
   const { address, token, tls = CLEARTEXT, log, shard = '', admit } = connection
+  const { acceptsLoss = () => false, newestExecuted = () => Promise.resolve(null) } = connection
   const { describedWithinMs = DESCRIBED_WITHIN_MS } = connection
   const { reportedWithinMs = REPORTED_WITHIN_MS } = connection
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
@@ -114,6 +154,11 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   const silent = `it has answered no inquiry within ${reportedWithinMs / SECOND} s`
   let description = UNDESCRIBED
   let link: Link | undefined
+  let proof: Proof | undefined
+  let known: KnownInstruction | null = null
+  let hasLostJournal = false
+  /** An operator accepted that: what the books know proves nothing. */
+  let isLossAccepted = false
   let downFor = 'it has not been reached yet'
   let failures = 0
   let silence: NodeJS.Timeout | undefined
@@ -150,6 +195,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
       if (fault !== null || answer === undefined) {
         return failed(fault?.code === status.CANCELLED ? unanswered : (fault?.message ?? ''))
       }
+      if (hasLostJournal && acceptsLoss()) takeAsItIs()
       const newestInstruction = answer.newest_instruction || null
       const { newestInstruction: before } = description
       if (newestInstruction === null && before !== null) {
@@ -161,12 +207,35 @@ export function connectRail(connection: RailConnection): ConnectedRail {
         newestInstruction,
       }
       if (admit === undefined) open()
-      else void admit(description).then(openIfAdmitted)
+      else void admitted(admit).catch(unread).then(openIfAdmitted)
     })
     const timer = setTimeout(() => call.cancel(), describedWithinMs)
   }
 
+  /** Also finds what the rail must have, before its first link. */
+  async function admitted(judge: NonNullable<typeof admit>): Promise<boolean> {
+    if (!(await judge(description))) return false
+    if (known === null && !isLossAccepted && description.newestInstruction !== null) {
+      known = await newestExecuted()
+    }
+    return true
+  }
+
+  function unread(error: unknown): boolean {
+    log.error({ rail: label(), error }, 'what the rail has executed cannot be read')
+    return false
+  }
+
+  function takeAsItIs(): void {
+    log.warn({ rail: label() }, 'the rail is used without the journal that it has lost')
+    hasLostJournal = false
+    isLossAccepted = true
+    known = null
+    description = { ...description, newestInstruction: null }
+  }
+
   function lostJournal(reason: string): void {
+    hasLostJournal = true
     if (downFor !== reason) log.error({ rail: label(), reason }, 'the rail has lost its journal')
     downFor = reason
     retry.schedule(connect)
@@ -199,9 +268,9 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     })
   }
 
-  function openIfAdmitted(admitted: boolean): void {
+  function openIfAdmitted(isAdmitted: boolean): void {
     if (closed) return
-    if (admitted) return open()
+    if (isAdmitted) return open()
     downFor = 'the books lack its newest instruction, or are not verified'
     retry.schedule(connect)
   }
@@ -224,22 +293,54 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     stream.on('data', receive)
     stream.on('error', (fault) => lose(opened, fault.message))
     stream.on('end', () => lose(opened, 'ended by the rail'))
+    if (known === null) return use(opened)
+    const timer = setTimeout(() => lose(opened, silent), reportedWithinMs)
+    proof = { link: opened, id: known.id, timer, reports: [] }
+    opened.railInstructions.push([{ kind: 'query', ...known }])
+  }
+
+  function use(opened: Link): void {
     link = opened
     failures = 0
+    hasLostJournal = false
     log.info({ rail: label() }, 'rail link up')
     linkHandler(true)
   }
 
+  /** Reports on a link that is not up yet. */
+  function prove({ link: opened, id, reports }: Proof, received: readonly RailReport[]): void {
+    const answer = received.find((report) => report.id === id)
+    reports.push(...received)
+    if (answer === undefined) return
+    endProof()
+    if (answer.status !== 'not_found') {
+      use(opened)
+      return deliver(reports)
+    }
+    end(opened)
+    lostJournal(`its journal is an older one: it had instruction ${id}`)
+  }
+
+  function endProof(): void {
+    clearTimeout(proof?.timer)
+    proof = undefined
+  }
+
+  function end(ended: Link): void {
+    ended.railInstructions.close()
+    ended.stream.cancel()
+  }
+
   /** A stream reports its end more than once. */
   function lose(lost: Link, reason: string): void {
-    if (link !== lost) return
+    if (link !== lost && proof?.link !== lost) return
+    endProof()
     link = undefined
     downFor = reason
     clearTimeout(silence)
     silence = undefined
     const dropped = lost.railInstructions.waiting()
-    lost.railInstructions.close()
-    lost.stream.cancel()
+    end(lost)
     log.warn({ rail: label(), dropped, reason }, 'rail link lost')
     retry.schedule(connect)
     linkHandler(false)
@@ -260,10 +361,6 @@ export function connectRail(connection: RailConnection): ConnectedRail {
 
   function receive(batch: ReportBatch__Output): void {
     if (closed) return
-    // Only a report proves that the link works; opening a stream does not.
-    retry.reset()
-    clearTimeout(silence)
-    silence = undefined
     const reports = batch.reports.map(readReport).filter((report) => report !== undefined)
     const dropped = batch.reports.length - reports.length
     if (dropped > 0) log.error({ rail: label(), dropped }, 'malformed rail reports dropped')
@@ -273,7 +370,17 @@ export function connectRail(connection: RailConnection): ConnectedRail {
       log.warn({ rail: label(), foreign }, 'rail reports of other shards dropped')
     }
     crashPoint('rail_report.received')
-    if (own.length > 0) reportHandler?.(own)
+    if (proof === undefined) deliver(own)
+    else prove(proof, own)
+  }
+
+  function deliver(reports: readonly RailReport[]): void {
+    // Only a report proves that the link works; opening a stream does not.
+    retry.reset()
+    clearTimeout(silence)
+    silence = undefined
+    known = newestKnown(known, reports)
+    if (reports.length > 0) reportHandler?.(reports)
   }
 
   function isOwn(report: RailReport): boolean {
@@ -285,10 +392,10 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     closed = true
     retry.cancel()
     clearTimeout(silence)
-    const last = link
+    const last = link ?? proof?.link
+    endProof()
     link = undefined
-    last?.railInstructions.close()
-    last?.stream.cancel()
+    if (last !== undefined) end(last)
     client.close()
     return Promise.resolve()
   }

@@ -45,6 +45,10 @@ export interface ProgressQueries {
    * submitted none. None of a lost time is older.
    */
   newestSubmission(): Promise<number | null>
+  /**
+   * One of the newest payments that this rail has executed. Null if there is none among the newest.
+   */
+  newestExecuted(rail: string): Promise<{ readonly id: string; readonly tenant: string } | null>
   /** Whether an operator accepted exactly this loss with a release. */
   isAcceptedLoss(kind: 'event' | 'instruction', id: string): Promise<boolean>
 }
@@ -75,6 +79,27 @@ const newestSubmission = (d: Dialect, table: string, order: string): string =>
     AND CASE WHEN ${d.isJson('context')} THEN ${d.text('context', 'handedOverAt')} IS NOT NULL
       ELSE false END
   ORDER BY ${order} DESC LIMIT 1`
+/** Payments that are looked at: so many can wait for their rails, or be of other rails. */
+const LOOKED_AT = 1_000
+/**
+ * The rail has what was matched to an orphan execution under the id of that. A payment from before
+ * the rails had names is on the sandbox rail.
+ */
+const newestExecuted = (
+  d: Dialect,
+  { table, order, rail }: { table: string; order: string; rail: readonly string[] },
+): string =>
+  `SELECT id, tenant FROM (
+    SELECT id, tenant, context, ${order} AS position FROM ${table} WHERE ${order} IS NOT NULL
+      ORDER BY ${order} DESC LIMIT ${LOOKED_AT}) AS newest
+  WHERE CASE WHEN ${d.isJson('context')} THEN ${d.text('context', 'transactionId')} IS NOT NULL
+      AND ${d.text('context', 'handedOverAt')} IS NOT NULL
+      AND coalesce(${d.text('context', ...rail)}, 'sandbox') = ?
+      ELSE false END
+    AND NOT EXISTS (SELECT 1 FROM orphan_executions WHERE matched_to = newest.id)
+  ORDER BY position DESC LIMIT 1`
+const PAYOUTS = { table: 'payouts', order: 'id', rail: ['rail'] }
+const INTENTS = { table: 'intents', order: 'confirmed_at', rail: ['confirmation', 'rail'] }
 const NEWEST_EVENT = `SELECT id, created_at AS "createdAt" FROM events
   ORDER BY position DESC LIMIT 1`
 const ACCEPTED = 'SELECT 1 FROM accepted_losses WHERE kind = ? AND id = ?'
@@ -111,6 +136,13 @@ export function progressQueries(reader: Reader, progress: () => Progress): Progr
       ])
       const found = [...payouts, ...intents].map(({ at }) => at)
       return found.length === 0 ? null : Math.max(...found)
+    },
+    newestExecuted: async (rail) => {
+      const find = (kind: typeof PAYOUTS): Promise<{ id: string; tenant: string }[]> =>
+        reader.all(newestExecuted(reader.dialect, kind), [rail])
+      const found = (await Promise.all([find(PAYOUTS), find(INTENTS)])).flat()
+      const [newest] = found.sort((one, other) => instantOf(other.id) - instantOf(one.id))
+      return newest ?? null
     },
     isAcceptedLoss: (kind, id) => isThere(ACCEPTED, kind, id),
   }

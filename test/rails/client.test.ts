@@ -9,6 +9,7 @@ import type { ReportBatch } from '../../protos/types/causeway/rail/v1/ReportBatc
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant } from '../../src/base/clock.js'
 import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constants.js'
+import { newId, type EffectId } from '../../src/base/ids.js'
 import { createLog, type Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { connectRail } from '../../src/rails/client.js'
@@ -19,6 +20,7 @@ import {
   aListener,
   anInstruction,
   aRail,
+  random,
   shortFolder,
   TOKEN,
   until,
@@ -138,6 +140,72 @@ t.test('a rail whose journal is empty and was not is not used', async (t) => {
   t.equal(told.length, 1)
   puppet.setNewest(id)
   await until('the journal is back', () => rail.up())
+})
+
+/** Ids of one millisecond are in no order. */
+const instructedAt = (at: number) =>
+  anInstruction({ id: newId<EffectId>('payout', instant(1_790_000_000_000 + at), random) })
+
+t.test('a rail with an older journal is not used until an operator accepts it', async (t) => {
+  const puppet = await aPuppet(t)
+  const [older, newest, lost] = [instructedAt(1), instructedAt(2), instructedAt(3)]
+  const { log, lines } = logged()
+  let isAccepted = false
+  const rail = await aLinkedListener(t, puppet.address, { log, acceptsLoss: () => isAccepted })
+  const there = { environment: 'sandbox', status: 'accepted' } as const
+  await until('the link', () => puppet.streams.length === 1)
+  puppet.report({ ...there, id: newest.id }, { ...there, id: older.id })
+  puppet.report({ ...there, id: lost.id, status: 'not_found' })
+  await until('the reports', () => rail.received.length === 3)
+  puppet.streams[0]?.end()
+  await until('it is asked about the newest', () => puppet.batches.length === 1)
+  t.match(puppet.batches[0]?.orders, [{ query: { id: newest.id, environment: 'sandbox' } }])
+  t.equal(rail.up(), false, 'not before the answer')
+  puppet.report({ ...there, id: older.id })
+  puppet.report({ id: newest.id, status: 'not_found' })
+  await until('it is asked again', () => puppet.batches.length === 2)
+  t.equal(rail.up(), false)
+  t.equal(rail.fault(), `its journal is an older one: it had instruction ${newest.id}`)
+  t.equal(rail.received.length, 3, 'what it reports is not applied')
+  const told = lines.filter((line) => line.includes('the rail has lost its journal'))
+  t.equal(told.length, 1)
+  puppet.report({ ...there, id: newest.id })
+  await until('the journal is back', () => rail.up())
+  t.equal(rail.received.length, 4)
+
+  puppet.streams.at(-1)?.end()
+  await until('it is asked once more', () => puppet.batches.length === 3)
+  puppet.report({ id: newest.id, status: 'not_found' })
+  await until('a further link', () => puppet.batches.length === 4)
+  isAccepted = true
+  puppet.report({ id: newest.id, status: 'not_found' })
+  await until('it is used as it is', () => rail.up())
+  t.equal(puppet.batches.length, 4, 'nothing is asked')
+  t.ok(lines.some((line) => line.includes('used without the journal that it has lost')))
+})
+
+t.test('the first link is up once the rail has what the books know', async (t) => {
+  const puppet = await aPuppet(t)
+  const { id } = anInstruction()
+  puppet.setNewest(anInstruction().id)
+  const rail = aListener(t, puppet.address, TOKEN, {
+    admit: () => Promise.resolve(true),
+    newestExecuted: () => Promise.resolve({ id, environment: 'production' }),
+  })
+  await until('it is asked', () => puppet.batches.length === 1)
+  t.match(puppet.batches[0]?.orders, [{ query: { id, environment: 'production' } }])
+  t.equal(rail.up(), false)
+  puppet.report({ id, status: 'accepted' })
+  await until('the link is up', () => rail.up())
+})
+
+t.test('a rail that never had an instruction is not asked about one', async (t) => {
+  const puppet = await aPuppet(t)
+  const rail = aListener(t, puppet.address, TOKEN, {
+    admit: () => Promise.resolve(true),
+    newestExecuted: () => Promise.resolve({ id: anInstruction().id, environment: 'sandbox' }),
+  })
+  await until('the link is up', () => rail.up())
 })
 
 function logged(): { log: Logger; lines: string[] } {

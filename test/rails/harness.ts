@@ -110,7 +110,14 @@ export interface Listener extends ConnectedRail {
   ): Promise<Extract<RailReport, { status: S }>>
 }
 
-type ListenerOption = 'admit' | 'shard' | 'log' | 'describedWithinMs' | 'reportedWithinMs'
+type ListenerOption =
+  | 'admit'
+  | 'acceptsLoss'
+  | 'newestExecuted'
+  | 'shard'
+  | 'log'
+  | 'describedWithinMs'
+  | 'reportedWithinMs'
 
 export function aListener(
   t: Test,

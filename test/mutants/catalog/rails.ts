@@ -100,6 +100,14 @@ export const RAILS: readonly Mutant[] = [
       'if (newestInstruction === null && before !== null) {',
       "if (newestInstruction === '' && before !== null) {",
     ],
+    'A rail with an older journal says what never arrived.': [
+      "if (answer.status !== 'not_found') {",
+      "if (answer.status !== 'refused') {",
+    ],
+    'What an older journal reports is applied.': [
+      'if (proof === undefined) deliver(own)',
+      'if (proof !== null) deliver(own)',
+    ],
     'A link opens before its reports have a handler.': [
       'waitsForHandler = reportHandler === undefined',
       'waitsForHandler = false',

@@ -166,3 +166,37 @@ t.test('the newest submission is that of the newest submitted payments', async (
   )
   t.equal(await store.marks.newestSubmission(), 8)
 })
+
+t.test('the newest execution of a rail is of a payment that it has under its own id', async (t) => {
+  const { store, raw } = await openNewBooks(t)
+  t.equal(await store.marks.newestExecuted('sandbox'), null)
+  const executed = (more = {}): string =>
+    JSON.stringify({ handedOverAt: 5, transactionId: 'TX', ...more })
+  const [first, second] = ['pout_01M0000000000000000000000A', 'pout_01M0000000000000000000000B']
+  const [matched, other] = ['pout_01M0000000000000000000000C', 'pout_01M0000000000000000000000D']
+  await raw.exec(
+    `INSERT INTO payouts (id, tenant, state, reference, beneficiary, context) VALUES
+       ('${first}', 'demo_sandbox', 'completed', '', '', '${executed()}'),
+       ('${second}', 'acme_production', 'reversed', '', '', '${executed({ rail: 'sandbox' })}'),
+       ('${matched}', 'demo_sandbox', 'completed', '', '', '${executed()}'),
+       ('${other}', 'demo_sandbox', 'completed', '', '', '${executed({ rail: 'bank_a' })}'),
+       ('pout_2', 'demo_sandbox', 'processing', '', '', '{"handedOverAt":7}'),
+       ('pout_3', 'demo_sandbox', 'processing', '', '', '{"damaged')`,
+  )
+  await raw.exec(`INSERT INTO recoveries (number, cause, entered_at, stops)
+      VALUES (1, 'a test', 1, 'writes');
+    INSERT INTO orphan_executions (instruction, recovery, amount, currency, transaction_id,
+      executed_at, status, matched_to, resolved_at)
+    VALUES ('pout_lost', 1, 5, 'THB', 'TX', 1, 'matched', '${matched}', 2)`)
+  const tenant = 'acme_production'
+  t.same(await store.marks.newestExecuted('sandbox'), { id: second, tenant })
+  t.same(await store.marks.newestExecuted('bank_a'), { id: other, tenant: 'demo_sandbox' })
+  t.equal(await store.marks.newestExecuted('bank_b'), null)
+  const context = executed({ confirmation: { rail: 'bank_a' } })
+  const intent = 'pi_01M1000000000000000000000A'
+  await raw.exec(
+    `INSERT INTO intents (id, tenant, state, confirmed_at, context)
+       VALUES ('${intent}', 'demo_sandbox', 'captured', 8, '${context}')`,
+  )
+  t.same(await store.marks.newestExecuted('bank_a'), { id: intent, tenant: 'demo_sandbox' })
+})
