@@ -1,6 +1,6 @@
 /**
  * What the adapter remembers beside its journal: first sendings, the numbers and pages of
- * statements, notices.
+ * statements, which of them booked a payment, notices.
  *
  * - A moment is on disk before the message that has it is sent.
  * - No account and no name: a statement's account is a digest.
@@ -45,7 +45,18 @@ export interface Record {
    * @param statement the one that comes now
    */
   unfinished(series: string, statement: string): Promise<readonly UnfinishedStatement[]>
+  /**
+   * Stores where payments were booked, of each the first time.
+   * @param statement its series and number, and the page
+   * @returns those that another statement or page has booked before
+   */
+  booked(statement: string, bookings: readonly Booking[]): Promise<readonly Booking[]>
   close(): Promise<void>
+}
+
+export interface Booking {
+  readonly id: string
+  readonly kind: 'executed' | 'returned'
 }
 
 /** In minor units; a debit is negative. Null means that there is no such balance. */
@@ -88,6 +99,12 @@ const UNFINISHED = `SELECT statement, json_group_array(page) AS pages FROM state
   WHERE account = ? AND statement <> ? AND at > ?
   GROUP BY statement HAVING max(is_last) = 0 AND max(told) = 0`
 const TOLD = 'UPDATE statement_pages SET told = 1 WHERE account = ? AND statement = ?'
+const BOOK = `INSERT INTO bookings (instruction, movement, statement, at)
+  SELECT value ->> 0, value ->> 1, ?, ? FROM json_each(?) WHERE true
+  ON CONFLICT DO NOTHING`
+const BOOKED_BEFORE = `SELECT instruction AS id, movement AS kind
+  FROM json_each(?) JOIN bookings ON instruction = value ->> 0 AND movement = value ->> 1
+  WHERE statement <> ?`
 /** Many banks begin to count again each year: a number of then is another statement. */
 const COUNTED_FOR_MS = 180 * DAY
 
@@ -134,6 +151,13 @@ export async function openRecord(file: string, clock: Clock): Promise<Record> {
       ])
       for (const each of found) await database.run(TOLD, [digest, each.statement])
       return found.map((each) => ({ ...each, pages: JSON.parse(each.pages) as number[] }))
+    },
+    booked: async (statement, bookings) => {
+      if (bookings.length === 0) return []
+      const digest = hash('sha256', statement)
+      const rows = JSON.stringify(bookings.map(({ id, kind }) => [id, kind]))
+      await database.run(BOOK, [digest, clock.now(), rows])
+      return database.all<Booking>(BOOKED_BEFORE, [rows, digest])
     },
     close: () => database.close(),
   }

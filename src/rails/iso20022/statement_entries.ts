@@ -180,11 +180,18 @@ function withoutRepetitions(all: readonly Moved[]): ReadEntries {
     if (first === undefined) continue
     if (others.every(({ amount }) => isEqual(amount, first.amount))) saids.push(saidOf(first))
     if (others.length > 0) {
-      notices.push({ kind: 'entry_unclear', subject: first.id, code: 'repeated' })
+      notices.push(repeatedNotice(first.id))
     }
   }
   return { saids, notices }
 }
+
+/** The payment is booked more than once. */
+export const repeatedNotice = (subject: string): Notice => ({
+  kind: 'entry_unclear',
+  subject,
+  code: 'repeated',
+})
 
 const isEqual = (one: Amount, other: Amount): boolean =>
   one.minor === other.minor && one.currency === other.currency

@@ -4,12 +4,20 @@
  *
  * Does not own: what an entry says (statement_entries), pages (statement_pages).
  *
+ * - A payment that two statements book, or two pages of one, is told. A notification announces an
+ *   entry that a statement books later, and a bank can repeat it: it is not compared.
  * - Statements and notifications are numbered apart, each account by itself. A notification has no
  *   balances.
  */
 import type { MessageBody } from './messages.js'
-import type { Alarm, Notice, Record, StatementFigures } from './record.js'
-import { BOOKED, readEntries, signed, type ReadEntries } from './statement_entries.js'
+import type { Alarm, Booking, Notice, Record, StatementFigures } from './record.js'
+import {
+  BOOKED,
+  readEntries,
+  repeatedNotice,
+  signed,
+  type ReadEntries,
+} from './statement_entries.js'
 import { pageArrived, type Pagination } from './statement_pages.js'
 
 type Statement = MessageBody<'camt.053.001.08'>['Stmt'][number]
@@ -29,22 +37,27 @@ export async function readStatement(
   messagePage: Pagination | undefined,
   record: Record,
 ): Promise<ReadEntries> {
-  const { Acct, Bal, ElctrncSeqNb, Ntry, StmtPgntn } = statement
+  const { Acct, Bal, ElctrncSeqNb, Id, Ntry, StmtPgntn } = statement
   const currency = Acct.Ccy ?? Bal[0]?.Amt.currency ?? ''
   const balances = [balanceOf(statement, OPENING), balanceOf(statement, CLOSING)]
+  const series = `${accountOf(Acct)} ${currency}`
+  const pagination = StmtPgntn ?? messagePage
   const { missing, whole } = await arrivalOf(statement, record, {
-    ...{ series: `${accountOf(Acct)} ${currency}`, pagination: StmtPgntn ?? messagePage },
+    ...{ series, pagination },
     figures: figuresOf(statement),
   })
   const isRight =
     hasOneCurrency([...balances, ...bookedIn(statement)]) && (whole === undefined || addsUp(whole))
   const told = tellerOf(currency)
   const { saids, notices } = readEntries(Ntry)
+  const page = JSON.stringify([series, ElctrncSeqNb ?? Id, pagination?.PgNb ?? '1'])
+  const repeated = await record.booked(page, bookingsIn(saids))
   return {
     saids,
     notices: [
       ...(isRight ? [] : [told('statement_unbalanced', ElctrncSeqNb ?? '')]),
       ...notices,
+      ...repeated.map(({ id }) => repeatedNotice(id)),
       ...missing.map((code) => told('statement_missing', code)),
     ],
   }
@@ -68,6 +81,11 @@ export async function readNotification(
   const gaps = missing.map((code) => told('notification_missing', code))
   return { saids, notices: [...notices, ...gaps] }
 }
+
+const bookingsIn = (saids: ReadEntries['saids']): readonly Booking[] =>
+  saids.flatMap(({ id, outcome: { kind } }) =>
+    kind === 'executed' || kind === 'returned' ? [{ id, kind }] : [],
+  )
 
 const tellerOf =
   (subject: string) =>

@@ -2,11 +2,13 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DAY } from '../../../src/base/clock.js'
+import type { EffectId } from '../../../src/base/ids.js'
 import { MESSAGE_BOUNDS, readMessage, writeMessage } from '../../../src/rails/iso20022/codec.js'
 import type { Message } from '../../../src/rails/iso20022/messages.js'
 import { openRecord } from '../../../src/rails/iso20022/record.js'
 import { readNotification, readStatement } from '../../../src/rails/iso20022/statements.js'
-import { SAMPLES } from './samples.js'
+import { uetrOf } from '../../../src/rails/iso20022/payment_messages.js'
+import { PAYOUT, SAMPLES } from './samples.js'
 import { tempFolder } from '../../support/temp_folder.js'
 import { simulatedClock } from '../../support/world.js'
 
@@ -18,12 +20,20 @@ async function aReader(t: Test) {
   const clock = simulatedClock()
   const record = await openRecord(join(tempFolder(t), 'record.db'), clock)
   t.teardown(() => record.close())
-  const read = async (name: StatedName, changes: readonly Change[]): Promise<readonly string[]> => {
+  let payments = 0
+  /** Each message is about a payment of its own, if none is given. */
+  const read = async (
+    name: StatedName,
+    changes: readonly Change[],
+    payment = paymentNumber((payments += 1)),
+  ): Promise<readonly string[]> => {
+    const sample = writeMessage(SAMPLES[name]).toString()
+    const own = sample.replaceAll(PAYOUT, payment).replaceAll(uetrOf(PAYOUT), uetrOf(payment))
     const text = changes.reduce((before, [from, to]) => {
       const changed = before.replace(from, to)
       t.not(changed, before, String(from))
       return changed
-    }, writeMessage(SAMPLES[name]).toString())
+    }, own)
     const message = readMessage(Buffer.from(text), MESSAGE_BOUNDS) as Extract<
       Message,
       { name: StatedName }
@@ -38,9 +48,16 @@ async function aReader(t: Test) {
   return {
     clock,
     stated: (...changes: readonly Change[]) => read('camt.053.001.08', changes),
+    statedOf: (payment: EffectId, ...changes: readonly Change[]) =>
+      read('camt.053.001.08', changes, payment),
+    notifiedOf: (payment: EffectId, ...changes: readonly Change[]) =>
+      read('camt.054.001.08', changes, payment),
     notified: (...changes: readonly Change[]) => read('camt.054.001.08', changes),
   }
 }
+
+const paymentNumber = (number: number): EffectId =>
+  `pout_01M0000000000000000000${String(number).padStart(4, '0')}` as EffectId
 
 const numbered = (number: number): Change => [/<ElctrncSeqNb>\d+/, `<ElctrncSeqNb>${number}`]
 const ofIban = (iban: string): Change => [/<Othr><Id>\d+<\/Id><\/Othr>/, `<IBAN>${iban}</IBAN>`]
@@ -118,4 +135,34 @@ t.test('a page that is missing is told, with the last one or the next statement'
   t.same(await stated(ofMessage(2, true), numbered(9)), ['statement_missing VND 9 page 1'])
   const ofNotification: Change = ['<Id>N1</Id>', `<Id>N1</Id>${pageOf('NtfctnPgntn', 2, true)}`]
   t.same(await notified(ofNotification), ['notification_missing VND 1 page 1'])
+})
+
+t.test('a payment that two statements book is told when the second one comes', async (t) => {
+  const { statedOf, notifiedOf } = await aReader(t)
+  const [payment, other] = [paymentNumber(9_001), paymentNumber(9_002)]
+  const repeated = [`entry_unclear ${payment} repeated`]
+  t.same(await notifiedOf(payment), [])
+  t.same(await statedOf(payment, numbered(7)), [], 'it was announced')
+  t.same(await statedOf(payment, numbered(7)), [], 'the statement comes again')
+  t.same(await notifiedOf(payment, numbered(2)), [], 'the notification is repeated')
+  t.same(await statedOf(other, numbered(8)), [])
+  t.same(await statedOf(payment, numbered(9)), repeated)
+  t.same(await statedOf(payment, numbered(9)), repeated, 'also when that one comes again')
+  const returned: readonly Change[] = [
+    [/(?<head><Ntry>.*?<CdtDbtInd>)DBIT/, '$<head>CRDT'],
+    ['CLBD', 'ITBD'],
+  ]
+  t.same(await statedOf(payment, numbered(10), ...returned), [], 'its return')
+  t.same(await statedOf(payment, numbered(11), ...returned), repeated)
+})
+
+t.test('a payment on two pages of a statement is told', async (t) => {
+  const { statedOf } = await aReader(t)
+  const payment = paymentNumber(9_001)
+  const ofStatement = [numbered(8), closing(2_500_000)] as const
+  t.same(await statedOf(payment, page(1), ...ofStatement), [])
+  t.same(await statedOf(payment, page(1), ...ofStatement), [])
+  t.same(await statedOf(payment, page(2, true), ...ofStatement), [
+    `entry_unclear ${payment} repeated`,
+  ])
 })
