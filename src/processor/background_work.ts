@@ -84,8 +84,12 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
   const keyIndexMoves = createKeyIndexMoves({ memory, pipeline })
   const steady = createSteadyClock(clock, elapsed)
-  const differsMs = (): number => Math.abs(store.clockOffsetMs?.() ?? 0)
-  const isSteady = (): boolean => steady.isSteady() && differsMs() <= CLOCK_LIMIT_MS
+  /** The gateway refuses a request whose time is more than minutes from its clock. */
+  const isSteady = (): boolean => {
+    const offsetMs = store.clockOffsetMs?.() ?? null
+    if (offsetMs === null) return steady.isTrusted(memory.lastSignedAt)
+    return steady.isSteady() && Math.abs(offsetMs) <= CLOCK_LIMIT_MS
+  }
   const retention = createRetention({
     ...{ clock, isSteady, memory, pipeline, log, lists },
     keep: {

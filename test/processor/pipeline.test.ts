@@ -386,11 +386,13 @@ t.test('a nonce is valid for one call, whatever its outcome, also across a resta
   const world = await createWorld(t)
   const signedBy = signedWith(5)
   const bench = benchOf(world, world.store)
+  t.equal(world.memory().lastSignedAt, null)
   const [one, twin] = await Promise.all([
     bench.submit(getIntent(DEMO, 'pi_none'), { signedBy }),
     bench.submit(createIntent(DEMO, anIntent()), { signedBy }),
   ])
   t.same([one, twin].map(codeOf), ['payment_intent_not_found', 'authentication_failed'])
+  t.equal(world.memory().lastSignedAt, world.clock.now())
   await world.rebuild()
   const later = benchOf(world, world.store)
   t.equal(

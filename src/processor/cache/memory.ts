@@ -123,6 +123,8 @@ export interface Memory {
   /** The one that cannot be applied; while there is one, partners' writes are refused. */
   settingsFault: SettingsFault | null
   readonly nonces: NonceTable
+  /** When this process last took a signed request. Null if it has taken none. */
+  lastSignedAt: Instant | null
   /** Found since startup. */
   readonly corruptRows: CorruptRows
   readonly keyIndex: KeyIndex
@@ -295,6 +297,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     newestMoment: instant(0),
     settingsFault: null,
     nonces: createNonceTable({ salt }),
+    lastSignedAt: null,
     corruptRows: createCorruptRows(),
     keyIndex: createKeyIndex(),
     userIndex: createIdempotencyIndex(),

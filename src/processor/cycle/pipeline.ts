@@ -345,6 +345,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     nonces.fingerprint(key.tenant, nonce, scratch)
     if (!nonces.add(scratch, ctx.now)) return 'authentication_failed'
     ctx.batch.addNonce(scratch)
+    memory.lastSignedAt = ctx.now
     return null
   }
 
