@@ -47,10 +47,14 @@ function aGroup() {
       pause: async (ms) => clock.advance(ms),
     })
   })
-  /** What a pool finds held elsewhere. Undefined means that it gives up. */
-  const ask = async (pool: 1 | 2): Promise<ReadonlySet<EventId> | undefined> => {
+  /** What a pool finds held elsewhere when it stores. Undefined means that it gives up. */
+  const ask = async (
+    pool: 1 | 2,
+    beforeStoring: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<ReadonlySet<EventId> | undefined> => {
     let found: ReadonlySet<EventId> | undefined
     await pools[pool - 1]?.ask(EVENTS, async (held) => {
+      await beforeStoring()
       found = held
       for (const { id } of EVENTS) if (!held.has(id)) stored[pool - 1]?.add(id)
     })
@@ -121,6 +125,26 @@ t.test('of two pools that ask at the same time one takes the events', async (t) 
   t.same([...(stored[0] ?? [])], [ONE, TWO])
   t.same([...(stored[1] ?? [])], [])
 })
+
+for (const [late, prompt] of [
+  [2, 1],
+  [1, 2],
+] as const) {
+  t.test(
+    `pool ${late} stores late, and pool ${prompt} asks before: one takes the events`,
+    async (t) => {
+      const { ask, clock, stored } = aGroup()
+      let found: ReadonlySet<EventId> | undefined
+      await ask(late, async () => {
+        clock.advance(10_000)
+        found = await ask(prompt)
+      })
+      t.same(found, prompt === 1 ? NONE : new Set([ONE, TWO]))
+      t.same([...(stored[0] ?? [])], [ONE, TWO], 'the one with the lower number')
+      t.same([...(stored[1] ?? [])], [])
+    },
+  )
+}
 
 t.test('a pool does not ask for what it has just left to another one', async (t) => {
   const { ask, pool, clock, stored } = aGroup()

@@ -13,7 +13,8 @@
  *   asking pool has a copy that it acknowledges only once some pool has stored the event. It
  *   ignores the first copy from before it looks at what it has: one that arrives during the look is
  *   not stored by both.
- * - Of two pools that ask at the same time the one with the lower number takes the event.
+ * - Of two pools that ask at the same time the one with the lower number takes the event. That
+ *   holds until it is stored: a pool with many messages may be asked long before it stores them.
  * - A processor that does not know the number of a stream yet asks the pool about its own question.
  *   A pool holds nothing against itself.
  */
@@ -54,6 +55,8 @@ export interface EventClaims {
   /**
    * Finds out which of these events another pool has, and calls `take` with them. While a pool that
    * may have them does not answer, it asks again, and gives up after some seconds.
+   *
+   * @param take `heldElsewhere` grows until it resolves, by the events that are left to others
    */
   ask(
     events: readonly TenantEvent[],
@@ -65,25 +68,32 @@ export interface EventClaims {
   isYielded(id: EventId): boolean
 }
 
+/** Until its events are stored. */
+interface Question {
+  readonly ids: ReadonlySet<EventId>
+  readonly heldElsewhere: Set<EventId>
+}
+
 export function createEventClaims(options: EventClaimsOptions): EventClaims {
   const { pool, clientOf, isAllSynced, token, store, clock, pause } = options
-  /** The events of the questions in progress. */
-  const asked = new Set<ReadonlySet<EventId>>()
+  const asked = new Set<Question>()
   /** When, oldest first. */
   const yielded = new Map<EventId, number>()
   /** One question at a time, because the processor bounds requests in flight. */
   let tail: Promise<unknown> = Promise.resolve()
 
-  const isAsked = (id: EventId): boolean => [...asked].some((ids) => ids.has(id))
+  const isAsked = (id: EventId): boolean => [...asked].some(({ ids }) => ids.has(id))
 
   const ask: EventClaims['ask'] = async (events, take) => {
-    const ids = new Set(events.map(({ id }) => id))
-    asked.add(ids)
+    const question = { ids: new Set(events.map(({ id }) => id)), heldElsewhere: new Set<EventId>() }
+    asked.add(question)
     try {
       const held = await heldElsewhere(events)
-      if (held !== undefined) await take(held)
+      if (held === undefined) return
+      for (const id of held) question.heldElsewhere.add(id)
+      await take(question.heldElsewhere)
     } finally {
-      asked.delete(ids)
+      asked.delete(question)
     }
   }
 
@@ -151,6 +161,7 @@ export function createEventClaims(options: EventClaimsOptions): EventClaims {
   const yieldTo = (id: EventId): void => {
     yielded.delete(id)
     yielded.set(id, clock.now())
+    for (const { ids, heldElsewhere } of asked) if (ids.has(id)) heldElsewhere.add(id)
   }
 
   const forgetOldest = (): void => {

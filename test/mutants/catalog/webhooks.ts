@@ -262,6 +262,10 @@ export const WEBHOOKS: readonly Mutant[] = [
       'if (other === pool) return []',
       '',
     ],
+    'A pool stores what it has left to another one since its question.': [
+      'if (ids.has(id)) heldElsewhere.add(id)',
+      'if (ids.has(id)) heldElsewhere.delete(id)',
+    ],
     'A question is asked although its time is over.': [
       '(clock.now() >= until ? undefined : askOnce(events))',
       'askOnce(events)',
