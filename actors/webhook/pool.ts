@@ -163,9 +163,8 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const start = async (): Promise<void> => {
-    for (const [endpointId, since] of await store.failingSince()) {
-      queueOf(endpointId).failingSince = since
-    }
+    for (const { endpointId, since, failedAt } of await store.failing())
+      Object.assign(queueOf(endpointId), { failingSince: since, failedAt })
     for (const { endpointId, dueAt } of await store.backlog()) dueOnDisk(queueOf(endpointId), dueAt)
     ticking = setInterval(tick, TICK_EVERY_MS)
   }

@@ -9,7 +9,9 @@ import {
 } from '../../actors/webhook/endpoint/circuit_breaker.js'
 import {
   recordOutcome,
+  UNCHANGED,
   type AttemptOutcome,
+  type HealthChange,
 } from '../../actors/webhook/endpoint/endpoint_health.js'
 import {
   ALL_QUEUES_MAX,
@@ -170,7 +172,7 @@ const promptly = (kind: SendOutcome['kind']): AttemptOutcome => answered(kind)
 t.test('an outcome updates tier, breaker and failing since', async (t) => {
   const endpointQueue = aQueue()
   t.same(recordOutcome(endpointQueue, promptly('retry'), NOW, PROBES), {
-    failing: [{ endpointId: endpointQueue.endpointId, since: NOW }],
+    failing: [{ endpointId: endpointQueue.endpointId, since: NOW, failedAt: NOW }],
     noLongerFailing: [],
     disable: null,
   })
@@ -242,17 +244,41 @@ t.test('each answer raises concurrency by one, a failure resets it', async (t) =
   t.match(endpointQueue, { concurrency: 1, tier: 'unknown' })
 })
 
-t.test('five days without a 2xx disable the endpoint', async (t) => {
-  const endpointQueue = aQueue({ failingSince: NOW })
-  t.equal(
-    recordOutcome(endpointQueue, promptly('retry'), plus(NOW, 5 * DAY - 1), PROBES).disable,
-    null,
-  )
-  t.equal(
-    recordOutcome(endpointQueue, promptly('permanent'), plus(NOW, 5 * DAY), PROBES).disable,
-    'failing',
-  )
-  const lucky = aQueue({ failingSince: NOW })
-  recordOutcome(lucky, promptly('delivered'), plus(NOW, 4 * DAY), PROBES)
-  t.equal(recordOutcome(lucky, promptly('retry'), plus(NOW, 6 * DAY), PROBES).disable, null)
+/** A failure after so long. */
+const failsAfter = (queue: EndpointQueue, ms: number): HealthChange =>
+  recordOutcome(queue, promptly('permanent'), plus(NOW, ms), PROBES)
+
+t.test('five days of failures without a 2xx disable the endpoint', async (t) => {
+  const failing = aQueue()
+  for (const after of [0, 2 * DAY, 4 * DAY, 5 * DAY - 1])
+    t.equal(failsAfter(failing, after).disable, null, `after ${after} ms`)
+  t.equal(failsAfter(failing, 5 * DAY).disable, 'failing')
+  const lucky = aQueue()
+  failsAfter(lucky, 0)
+  recordOutcome(lucky, promptly('delivered'), plus(NOW, 2 * DAY), PROBES)
+  for (const after of [4 * DAY, 6 * DAY]) t.equal(failsAfter(lucky, after).disable, null)
+})
+
+t.test('more than two days without an attempt are no time of failures', async (t) => {
+  const quiet = aQueue()
+  failsAfter(quiet, 0)
+  const { endpointId } = quiet
+  const at = plus(NOW, 6 * DAY)
+  t.same(failsAfter(quiet, 6 * DAY), {
+    ...UNCHANGED,
+    failing: [{ endpointId, since: at, failedAt: at }],
+  })
+  for (const days of [8, 10]) t.equal(failsAfter(quiet, days * DAY).disable, null)
+  t.equal(failsAfter(quiet, 11 * DAY).disable, 'failing')
+
+  const former = aQueue({ failingSince: NOW })
+  t.equal(failsAfter(former, 5 * DAY).disable, 'failing', 'its last failure is not known')
+})
+
+t.test('the last failure is stored once an hour, and after a clock was set back', async (t) => {
+  const failing = aQueue()
+  const stored = (after: number) => failsAfter(failing, after).failing.map((row) => row.failedAt)
+  const times = [0, 1, HOUR - 1, HOUR, HOUR + 1, -DAY]
+  t.same(times.map(stored), [[NOW], [], [], [plus(NOW, HOUR)], [], [plus(NOW, -DAY)]])
+  t.equal(failing.failingSince, NOW)
 })

@@ -267,21 +267,59 @@ t.test('five days of failures disable the endpoint and keep its events', async (
   const endpoint = anEndpoint()
   world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 1)
-  await eventually('refused', async () => (await world.store.failingSince()).size === 1)
+  await eventually('refused', async () => (await world.store.failing()).length === 1)
   t.equal(world.pool.failing().length, 1)
   t.same(await world.failingAgain(), world.pool.failing(), 'also after a restart')
-  world.clock.advance(5 * DAY)
-  await world.give(endpoint, 1)
-  await eventually('disabled', () => world.disabled.length === 1)
+  const failsAfter = async (ms: number): Promise<void> => {
+    world.clock.advance(ms)
+    await world.give(endpoint, 1)
+    await eventually('its failure is stored', async () => {
+      const [row] = await world.store.failing()
+      return row?.failedAt === world.clock.now()
+    })
+  }
+  await failsAfter(2 * DAY)
+  await failsAfter(2 * DAY)
+  t.same(world.disabled, [])
+  await failsAfter(DAY)
   t.same(world.disabled, [`${endpoint.id} failing`])
   await world.give(endpoint, 3)
   await iterations(200)
-  t.equal(world.tries.length, 2)
+  t.equal(world.tries.length, 4)
   world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
   world.pool.applyEndpoint(endpoint)
-  await eventually('enabled again', () => world.tries.length === 5)
+  await eventually('enabled again', () => world.tries.length === 7)
   t.equal(world.disabled.length, 1, 'as a new endpoint')
 })
+
+t.test(
+  'five days without an attempt do not disable the endpoint, also over a restart',
+  async (t) => {
+    const world = await aPool(t, () => 'permanent')
+    const endpoint = anEndpoint()
+    world.pool.applyEndpoint(endpoint)
+    await world.give(endpoint, 1)
+    await eventually('refused', async () => (await world.store.failing()).length === 1)
+    world.clock.advance(6 * DAY)
+    const restarted = createPool(world.options)
+    t.teardown(() => restarted.stop())
+    await restarted.start()
+    restarted.applyEndpoint(endpoint)
+    const event = anEventRow({ receivedAt: world.clock.now(), tenant: endpoint.tenant })
+    const delivery = aDelivery(event, endpoint)
+    restarted.deliver([delivery], world.store.commit({ events: [event], deliveries: [delivery] }))
+    await eventually('refused again', async () => {
+      const [row] = await world.store.failing()
+      return row?.failedAt === world.clock.now()
+    })
+    t.same(world.disabled, [])
+    t.same(
+      (await world.store.failing()).map(({ since }) => since),
+      [world.clock.now()],
+      'it begins again with this failure',
+    )
+  },
+)
 
 t.test(
   'a failure of an attempt that ends after the endpoint was disabled does not count',
@@ -300,7 +338,7 @@ t.test(
     world.pool.applyEndpoint(endpoint)
     await driving('tried again', () => world.tries.length === 2)
     await eventually('it has failed', () => world.pool.state().inFlight === 0)
-    await eventually('it is failing', async () => (await world.store.failingSince()).size === 1)
+    await eventually('it is failing', async () => (await world.store.failing()).length === 1)
     t.same(world.disabled, [], 'it started as a new endpoint')
   },
 )
@@ -329,14 +367,14 @@ t.test('the five days of failures begin again with another URL', async (t) => {
   const endpoint = anEndpoint()
   world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 1)
-  await eventually('refused', async () => (await world.store.failingSince()).size === 1)
+  await eventually('refused', async () => (await world.store.failing()).length === 1)
   world.clock.advance(5 * DAY)
   const breakerResetAt = world.clock.now()
   world.pool.applyEndpoint({ ...endpoint, url: 'http://127.0.0.1:1/new', breakerResetAt })
   t.same(world.pool.failing(), [])
-  await eventually('on disk too', async () => (await world.store.failingSince()).size === 0)
+  await eventually('on disk too', async () => (await world.store.failing()).length === 0)
   await world.give(endpoint, 1)
-  await eventually('refused again', async () => (await world.store.failingSince()).size === 1)
+  await eventually('refused again', async () => (await world.store.failing()).length === 1)
   t.same(world.disabled, [])
 })
 

@@ -39,7 +39,8 @@ async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<
     const delivery = aDelivery(event, endpoint)
     const { store: first, adminQueries } = await testStore.open()
     await first.commit({ events: [event], deliveries: [delivery] })
-    await first.commit({ failing: [{ endpointId: endpoint.id, since: NOW }] })
+    const row = { endpointId: endpoint.id, since: NOW, failedAt: plus(NOW, 1) }
+    await first.commit({ failing: [row] })
     await adminQueries.close()
     await first.close()
 
@@ -47,9 +48,9 @@ async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<
     t.same(await store.due(endpoint.id, NOW, 10), [delivery])
     t.same(await store.backlog(), [{ endpointId: endpoint.id, dueAt: NOW }])
     t.same(await store.dedupWindow([event.id, 'evt_x' as EventId]), new Set([event.id]))
-    t.same(await store.failingSince(), new Map([[endpoint.id, NOW]]))
+    t.same(await store.failing(), [row])
     await store.commit({ noLongerFailing: [endpoint.id] })
-    t.equal((await store.failingSince()).size, 0)
+    t.same(await store.failing(), [])
   })
 
   await t.test(
@@ -57,14 +58,18 @@ async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<
     async (t) => {
       const store = await aStore(t)
       const { id: endpointId } = anEndpoint()
-      const fails = { failing: [{ endpointId, since: NOW }] }
-      const again = { failing: [{ endpointId, since: plus(NOW, 1) }] }
+      const row = { endpointId, since: NOW, failedAt: NOW }
+      const fails = { failing: [row] }
+      const again = { failing: [{ ...row, since: plus(NOW, 1) }] }
       const answers = { noLongerFailing: [endpointId] }
       await store.commit(fails)
       await Promise.all([store.commit(answers), store.commit(again)])
-      t.same(await store.failingSince(), new Map([[endpointId, plus(NOW, 1)]]))
+      t.same(await store.failing(), again.failing)
+      const later = { failing: [{ endpointId, since: plus(NOW, 2), failedAt: plus(NOW, 3) }] }
+      await store.commit(later)
+      t.same(await store.failing(), later.failing, 'the row is replaced')
       await Promise.all([answers, fails, answers].map((changes) => store.commit(changes)))
-      t.equal((await store.failingSince()).size, 0)
+      t.same(await store.failing(), [])
     },
   )
 

@@ -53,6 +53,8 @@ export interface EndpointQueue {
   /** A status was received from its current URL since this process started. */
   hasAnswered: boolean
   failingSince: Instant | null
+  /** The last failure since then, to the hour. Null if it is not known. */
+  failedAt: Instant | null
   /** It is in the pool's fair queue, at most once. */
   isQueued: boolean
 }
@@ -78,6 +80,7 @@ export const newEndpointQueue = (
   breaker: CLOSED,
   hasAnswered: false,
   failingSince,
+  failedAt: null,
   isQueued: false,
 })
 

@@ -57,6 +57,14 @@ export interface PoisonRow {
   readonly at: Instant
 }
 
+/** An endpoint without a 2xx since then. */
+export interface FailingRow {
+  readonly endpointId: EndpointId
+  readonly since: Instant
+  /** Its last failure, to the hour. */
+  readonly failedAt: Instant
+}
+
 export interface Changes {
   readonly events?: readonly EventRow[]
   readonly deliveries?: readonly DeliveryRow[]
@@ -66,7 +74,7 @@ export interface Changes {
   readonly reported?: readonly EventId[]
   /** Known events that were published again: the processor does not have their outcome. */
   readonly seenAgain?: readonly EventId[]
-  readonly failing?: readonly { readonly endpointId: EndpointId; readonly since: Instant }[]
+  readonly failing?: readonly FailingRow[]
   readonly noLongerFailing?: readonly EndpointId[]
 }
 
@@ -112,7 +120,7 @@ const ENCODE: Encode = {
   ],
   reported: (id) => id,
   seenAgain: (id) => id,
-  failing: (row) => [row.endpointId, row.since],
+  failing: (row) => [row.endpointId, row.since, row.failedAt],
   noLongerFailing: (id) => id,
 }
 
@@ -146,8 +154,10 @@ export const COMMIT_VIEW = `
     UPDATE events SET reported = 0 WHERE id IN (SELECT value FROM json_each(NEW.seenAgain));
     DELETE FROM failing_endpoints
       WHERE endpoint_id IN (SELECT value FROM json_each(NEW.noLongerFailing));
-    INSERT INTO failing_endpoints (endpoint_id, since)
-      SELECT ${firstCells(2)} FROM jsonb_each(NEW.failing) WHERE true ON CONFLICT DO NOTHING;
+    INSERT INTO failing_endpoints (endpoint_id, since, failed_at)
+      SELECT ${firstCells(3)} FROM jsonb_each(NEW.failing) WHERE true
+      ON CONFLICT (endpoint_id) DO UPDATE SET
+        since = excluded.since, failed_at = excluded.failed_at;
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_batch (${COLUMNS.join(', ')})

@@ -27,6 +27,7 @@ import {
   commitParameters,
   type Changes,
   type EventRow,
+  type FailingRow,
 } from './schema.js'
 import {
   isBodyOf,
@@ -60,7 +61,7 @@ export interface WebhookStore {
   unreported(limit: number, of?: readonly TenantId[]): Promise<readonly TenantEvent[]>
   /** The tenants of such events. */
   unreportedTenants(): Promise<readonly TenantId[]>
-  failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
+  failing(): Promise<readonly StoredFailing[]>
   /** The newest event whose tenant passes, among the last ones received. Null if none does. */
   lastReceived(isOf?: (tenant: TenantId) => boolean): Promise<TenantEvent | null>
   /** Events of a tenant, received and created since then, without a delivery to this endpoint. */
@@ -93,6 +94,9 @@ export interface StoreReports {
 }
 
 export type TenantEvent = Pick<EventRow, 'id' | 'tenant'>
+
+/** An earlier version has stored no `failedAt`. */
+export type StoredFailing = Omit<FailingRow, 'failedAt'> & { readonly failedAt: Instant | null }
 
 export type MissedEvent = Pick<
   EventRow,
@@ -351,12 +355,10 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
          ORDER BY received_at, position LIMIT ?`,
         [before.dead, after.receivedAt, after.position, before.delivered, SCAN_PAGE_ROWS],
       ),
-    failingSince: async () => {
-      const rows = await reader.all<{ endpointId: EndpointId; since: Instant }>(
-        'SELECT endpoint_id AS "endpointId", since FROM failing_endpoints',
-      )
-      return new Map(rows.map(({ endpointId, since }) => [endpointId, since]))
-    },
+    failing: () =>
+      reader.all<StoredFailing>(
+        'SELECT endpoint_id AS "endpointId", since, failed_at AS "failedAt" FROM failing_endpoints',
+      ),
     eventsWithout: async (
       endpointId: EndpointId,
       tenant: TenantId,

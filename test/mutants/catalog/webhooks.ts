@@ -165,8 +165,12 @@ export const WEBHOOKS: readonly Mutant[] = [
       'disable: tooLong',
     ],
     'An endpoint that fails for days stays enabled.': [
-      'now - since >= DISABLE_AFTER_FAILING_MS',
-      'now - since > 100 * DISABLE_AFTER_FAILING_MS',
+      '>= DISABLE_AFTER_FAILING_MS',
+      '> 100 * DISABLE_AFTER_FAILING_MS',
+    ],
+    'A time without an attempt counts as one of failures.': [
+      '(sinceLastMs ?? 0) > QUIET_MS',
+      'false',
     ],
     'A 4xx ends the days of failing.': [
       "if (kind === 'delivered') return",

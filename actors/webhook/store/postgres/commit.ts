@@ -91,9 +91,11 @@ export const COMMIT_FUNCTION = createCommitFunction({
     DELETE FROM failing_endpoints WHERE endpoint_id = ANY (p_no_longer_failing);
   END IF;
   IF p_failing IS NOT NULL THEN
-    INSERT INTO failing_endpoints (endpoint_id, since)
-      SELECT r ->> 0, (r ->> 1)::bigint FROM json_array_elements(p_failing::json) AS r
-      ON CONFLICT DO NOTHING;
+    INSERT INTO failing_endpoints (endpoint_id, since, failed_at)
+      SELECT r ->> 0, (r ->> 1)::bigint, (r ->> 2)::bigint
+        FROM json_array_elements(p_failing::json) AS r
+      ON CONFLICT (endpoint_id) DO UPDATE SET
+        since = excluded.since, failed_at = excluded.failed_at;
   END IF;`,
 })
 
@@ -148,7 +150,7 @@ export function commitValues(
     asJson(poisonOf(all.poison)),
     texts(all.reported),
     texts(all.seenAgain),
-    asJson(all.failing.map(({ endpointId, since }) => [endpointId, since])),
+    asJson(all.failing.map(({ endpointId, since, failedAt }) => [endpointId, since, failedAt])),
     texts(all.noLongerFailing),
   ])
 }

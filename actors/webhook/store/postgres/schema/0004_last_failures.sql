@@ -1,0 +1,1 @@
+ALTER TABLE failing_endpoints ADD COLUMN failed_at bigint;
