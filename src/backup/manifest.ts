@@ -6,9 +6,10 @@
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { Ajv, type JSONSchemaType } from 'ajv'
+import type { Ajv, JSONSchemaType, ValidateFunction } from 'ajv'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
 
 export const MANIFEST = 'manifest.json'
@@ -109,7 +110,15 @@ const SHAPE: JSONSchemaType<Manifest> = {
   required: ['format', 'version', 'snapshot_at', 'completed_at', 'books', 'files', 'audit'],
 }
 
-const isManifest = new Ajv().compile(SHAPE)
+let compiled: ValidateFunction<Manifest> | undefined
+
+/** The compiler is loaded here, as it would be a seventh of the start of every other command. */
+function isManifest(found: unknown): found is Manifest {
+  compiled ??= new (
+    createRequire(import.meta.url)('ajv') as { readonly Ajv: new () => Ajv }
+  ).Ajv().compile(SHAPE)
+  return compiled(found)
+}
 
 /** A backup that must not be restored; the message is one sentence. */
 export class BackupFault extends Error {
