@@ -12,6 +12,7 @@ import { inSources } from '../../src/base/source_positions.js'
 import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import { childrenCpuSeconds } from './children_cpu.js'
+import { jobEnvironment } from './job_environment.js'
 import type { Job } from './jobs.js'
 import { readTap, type TapResult } from './tap_result.js'
 
@@ -50,7 +51,7 @@ export async function runJob(job: Job, options: JobOptions = {}): Promise<JobRes
     cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TAP_TIMEOUT: '0', NO_COLOR: '1', ...environment },
+    env: jobEnvironment({ ...process.env, ...environment }),
   })
   const group = child.pid ?? 0
   const tap = readTap()

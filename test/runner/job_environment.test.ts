@@ -1,0 +1,33 @@
+/** What the processes of a job find in their environment. */
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { jobEnvironment } from './job_environment.js'
+
+/** A number that the flags of V8 go into. */
+const PRINT_TAG = 'console.log(require("node:v8").cachedDataVersionTag())'
+
+function tagIn(environment: NodeJS.ProcessEnv): number {
+  const { stdout, stderr } = spawnSync(process.execPath, ['--eval', PRINT_TAG], {
+    env: environment,
+    encoding: 'utf8',
+  })
+  if (stderr !== '') throw new Error(stderr)
+  return Number(stdout)
+}
+
+t.test('its processes have another flag of V8', async (t) => {
+  const { NODE_OPTIONS: _options, ...environment } = process.env
+  const tag = tagIn(environment)
+  t.ok(tag > 0)
+  t.not(tagIn(jobEnvironment(environment)), tag)
+})
+
+t.test('the options of Node of the run stay', async (t) => {
+  const { NODE_OPTIONS } = jobEnvironment({ NODE_OPTIONS: '--no-warnings' })
+  t.match(NODE_OPTIONS, /^--no-warnings --import=file:.*late_optimization\.js$/)
+})
+
+t.test('certificates of the machine are left out', async (t) => {
+  const { NODE_EXTRA_CA_CERTS, HOME } = jobEnvironment({ NODE_EXTRA_CA_CERTS: '/a', HOME: '/b' })
+  t.same({ NODE_EXTRA_CA_CERTS, HOME }, { NODE_EXTRA_CA_CERTS: undefined, HOME: '/b' })
+})

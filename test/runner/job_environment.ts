@@ -1,0 +1,25 @@
+/** The environment of a job, which its processes inherit. */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { projectRoot } from '../../src/base/project_root.js'
+
+const LATE_OPTIMIZATION = pathToFileURL(
+  join(projectRoot(), '.build/test/runner/late_optimization.js'),
+).href
+
+/**
+ * Without NODE_EXTRA_CA_CERTS: no test calls a server outside, and each process of Node would parse
+ * the certificates at its start.
+ */
+export function jobEnvironment({
+  NODE_EXTRA_CA_CERTS: _certificates,
+  NODE_OPTIONS: options = '',
+  ...environment
+}: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
+    ...environment,
+    TAP_TIMEOUT: '0',
+    NO_COLOR: '1',
+    NODE_OPTIONS: `${options} --import=${LATE_OPTIMIZATION}`.trim(),
+  }
+}
