@@ -126,7 +126,7 @@ export interface Lists {
   /** Newest first. */
   intents(filter: IntentFilter, limit: number): Promise<readonly ListedActor[]>
   /**
-   * The id that ends a search after this many intents of the range. Undefined if it holds fewer.
+   * The id that ends a search after this many intents of the range. Undefined if none is left then.
    */
   intentScanEnd(range: IntentFilter, scanned: number): Promise<string | undefined>
   /** The next links of one user's intents, newest first, starting at this number. */
@@ -189,7 +189,7 @@ export interface Lists {
   event(tenant: TenantId, id: string): Promise<ListedEvent | undefined>
   /** The operators' log within these ids, newest first. */
   actions(filter: ActionFilter, limit: number): Promise<readonly LoggedAction[]>
-  /** The id that ends a search after this many actions below one. Undefined if there are fewer. */
+  /** Likewise, after this many actions below one. */
   actionScanEnd(below: number, scanned: number): Promise<number | undefined>
   /** The sums of a tenant's newest payments in a range. */
   usage(kind: UsageKind, range: UsageRange, limit: number): Promise<readonly UsedAmount[]>
@@ -284,7 +284,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     heldIntents: (after, limit) => read(heldIntentsStatement(after, limit)),
     intents: (filter, limit) => pageOf(intentsStatement(filter, limit), LISTED_ACTOR),
     intentScanEnd: async (range, scanned) =>
-      (await read<{ id: string }>(intentScanEndStatement(range, scanned)))[0]?.id,
+      scanEnd(await read<{ id: string }>(intentScanEndStatement(range, scanned))),
     intentsOfUser: (start, links, filter) =>
       pageOf(userIntentsStatement(start, links, filter), USER_INTENT),
     unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
@@ -333,7 +333,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     usersOfIntents: (ids) => read(usersOfIntentsStatement(ids)),
     userErasures: (limit) => read(userErasuresStatement(limit)),
     actionScanEnd: async (below, scanned) =>
-      (await read<{ id: number }>(actionScanEndStatement(below, scanned)))[0]?.id,
+      scanEnd(await read<{ id: number }>(actionScanEndStatement(below, scanned))),
   }
 }
 
@@ -403,12 +403,16 @@ export function intentsStatement(filter: IntentFilter, limit: number): Statement
   }
 }
 
+/** From the last row that is searched, and the one after it. */
+const scanEnd = <Id>([last, next]: readonly { readonly id: Id }[]): Id | undefined =>
+  next === undefined ? undefined : last?.id
+
 export const intentScanEndStatement = (
   { tenant, from, below }: IntentFilter,
   scanned: number,
 ): Statement => ({
   sql: (d) => `SELECT id ${ofTenant(d)} AND id >= ? AND id < ?
-    ORDER BY ${d.tenantFirst}id DESC LIMIT 1 OFFSET ?`,
+    ORDER BY ${d.tenantFirst}id DESC LIMIT 2 OFFSET ?`,
   values: [tenant, from, below, scanned - 1],
 })
 
@@ -423,7 +427,7 @@ function actionsStatement({ from, below, equal }: ActionFilter, limit: number): 
 }
 
 const actionScanEndStatement = (below: number, scanned: number): Statement => ({
-  sql: () => 'SELECT id FROM operator_log WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?',
+  sql: () => 'SELECT id FROM operator_log WHERE id < ? ORDER BY id DESC LIMIT 2 OFFSET ?',
   values: [below, scanned - 1],
 })
 

@@ -39,6 +39,8 @@ t.test('every filter, page by page', async (t) => {
       t.same(listed, expected, `${JSON.stringify(filter)} ${scannedMax}`)
     }
   }
+  const none = await read(world, listActions({ by: 'nobody' }, all.length))
+  t.match(viewOf(none), { data: [], next_cursor: null }, 'no action is left to search')
   const first = viewOf<{ next_cursor: string }>(await read(world, listActions({ limit: 1 })))
   const other = await read(world, listActions({ by: 'ben', cursor: first.next_cursor }))
   t.match(other, { code: 'invalid_request' }, 'the cursor of another list')

@@ -74,6 +74,8 @@ t.test('every filter, page by page, however few intents a page searches', async 
       t.same(idsOf(listed), expected, `${JSON.stringify(filter)} ${scannedMax}`)
     }
   }
+  const none = await read(world, listIntents(DEMO, { status: 'failed' }, made.length))
+  t.match(viewOf(none), { data: [], next_cursor: null }, 'no intent is left to search')
 })
 
 t.test('the filters apply to the intents of one user', async (t) => {
