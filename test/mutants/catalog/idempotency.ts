@@ -19,10 +19,16 @@ export const IDEMPOTENCY: readonly Mutant[] = [
       'const known = boundRow(memory, rowKey) && null',
     ],
   }),
-  ...faultsIn('src/processor/commands/payouts/payout_request.ts', 'processor/payout_scenarios', {
+  ...faultsIn('src/processor/commands/payouts/payout_context.ts', 'processor/payout_scenarios', {
     'Blanks around the reference make another request.': [
       'const reference = given.reference.trim()',
       'const reference = given.reference',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/intents/intent_create.ts', 'processor/keyed_requests', {
+    'A key creates the same intent in another corridor.': [
+      '${cents} ${corridor} ${attestations}',
+      '${cents} ${attestations}',
     ],
   }),
   ...faultsIn('src/processor/commands/intents/intent_confirm.ts', 'processor/intent_tables', {

@@ -29,7 +29,7 @@ import type { Command, CommandContext } from '../../cycle/command.js'
 import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
 import { checkPayout, checkTerms, hintOf } from './payout_check.js'
-import { hashedParts, trimmed } from './payout_request.js'
+import { hashedParts, trimmed } from './payout_context.js'
 
 export function createPayout(tenant: TenantId, given: CreatePayout): Command {
   const request = trimmed(given)
