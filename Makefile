@@ -184,7 +184,7 @@ metrics: build ## generate src/METRICS.md from the code
 settings: build ## generate src/SETTINGS.md and .env.example from the code
 	@node .build/src/operations/settings_page.js write
 
-examples: setup nats build ## record the examples of gateway/openapi.json from a real stack
+examples: setup nats openapi ## record the examples of gateway/openapi.json from a real stack
 	@node .build/test/contract/record.js
 	@$(MAKE) openapi
 

@@ -13,18 +13,17 @@ const LINE_LENGTH_MAX = 100
 export const operationsShown = (guide: string): readonly string[] =>
   [...guide.matchAll(SECTION)].map(([, , id = '']) => id)
 
-/** @throws when a section names an operation without an example */
+/** A section whose operation has no example yet stays as it is. */
 export async function withExamples(guide: string, { operations }: Examples): Promise<string> {
   const texts = new Map<string, string>()
   for (const id of operationsShown(guide)) {
     const exchange = operations[id]?.[0]
-    if (exchange === undefined) throw new Error(`the guide shows ${id}, which has no example`)
-    texts.set(id, await shown(exchange))
+    if (exchange !== undefined) texts.set(id, await shown(exchange))
   }
-  return guide.replaceAll(
-    SECTION,
-    (_section, begin: string, id: string, end: string) => `${begin}\n${texts.get(id)}\n${end}`,
-  )
+  return guide.replaceAll(SECTION, (section, begin: string, id: string, end: string) => {
+    const text = texts.get(id)
+    return text === undefined ? section : `${begin}\n${text}\n${end}`
+  })
 }
 
 async function shown({ request, answer }: Exchange): Promise<string> {

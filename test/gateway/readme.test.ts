@@ -124,6 +124,8 @@ function documentedUnits(): ReadonlyMap<string, ReadonlySet<string>> {
   return units
 }
 
+/** The row of moments. */
+const ALL_MOMENTS = /all others that end in `_at`/
 const UNIT = /\/(UsdCents|MinorUnits|Timestamp|EpochSeconds|EpochMilliseconds)$/
 
 t.test('the table of units has every field of the document with its unit', async (t) => {
@@ -142,7 +144,9 @@ t.test('the table of units has every field of the document with its unit', async
     for (const unit of units) {
       const row = rows.find((each) => {
         const [, names = '', meaning = ''] = each.split('|')
-        return names.includes(`\`${field}\``) && words[unit]?.test(meaning)
+        const isNamed =
+          names.includes(`\`${field}\``) || (field.endsWith('_at') && ALL_MOMENTS.test(names))
+        return isNamed && words[unit]?.test(meaning)
       })
       t.ok(row, `${field}: ${unit}`)
     }
