@@ -3,7 +3,6 @@
  *
  * - A confirmation counts in the day and month in which it is made; a release is booked to the same
  *   day and month.
- * - Vietnam's limits are set by law and fixed. Thailand's limits, and the minimums, are settings.
  */
 import { plus, toRfc3339, type Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'

@@ -44,6 +44,8 @@ const TABLE = {
 export type Corridor = keyof typeof TABLE
 /** The QR schemes. */
 export type QrScheme = (typeof TABLE)[Corridor]['scheme']
+/** ISO 4217, letters: the currencies of the corridors. */
+export type CorridorCurrency = (typeof TABLE)[Corridor]['currencyAlpha']
 
 export interface CorridorFacts extends Facts {
   readonly scheme: QrScheme

@@ -11,6 +11,7 @@ import { plus, type Instant } from '../base/clock.js'
 import { environmentOf, type Environment, type TenantId } from '../base/ids.js'
 import { USD, type Currency } from '../money/currency.js'
 import type { Rate } from '../money/rate.js'
+import type { CorridorCurrency } from '../qr/corridor.js'
 
 /** A rate that operators set. */
 export interface SetRate {
@@ -36,11 +37,15 @@ export interface RatesNow {
   readonly now: Instant
 }
 
-/** Units per US dollar. */
-export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map([
-  ['THB' as Currency, { numerator: 36_00n, denominator: 100n }],
-  ['VND' as Currency, { numerator: 26_500n, denominator: 1n }],
-])
+/** Units per US dollar. A corridor whose currency has none does not compile. */
+const OF_CORRIDORS: Readonly<Record<CorridorCurrency, Rate>> = {
+  THB: { numerator: 36_00n, denominator: 100n },
+  VND: { numerator: 26_500n, denominator: 1n },
+}
+
+export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map(
+  Object.entries(OF_CORRIDORS).map(([currency, rate]) => [currency as Currency, rate]),
+)
 
 /** Units of `currency` per US dollar for this tenant; null when there is no rate or it is stale. */
 export function usableRate(ctx: RatesNow, tenant: TenantId, currency: Currency): Rate | null {

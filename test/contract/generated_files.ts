@@ -9,6 +9,7 @@ import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { GUIDE_INDEX, guidePage } from '../support/operators_guide.js'
 import { partnerGuideFile, partnerGuideFiles } from '../support/partner_guide.js'
+import { withCorridors } from './guide_corridors.js'
 import { withTable } from './guide_table.js'
 import { withOperatorErrors, withPartnerErrors } from './guide_errors.js'
 import { clientTypes, withNarrowComments, type TypedDocument } from './client_types.js'
@@ -81,6 +82,7 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
 const PARTNER_TABLES: Readonly<Record<string, (page: string) => string>> = {
   [partnerGuideFile('errors')]: withPartnerErrors,
   [partnerGuideFile('operations')]: withPartnerOperations,
+  [partnerGuideFile('payments')]: withCorridors,
 }
 
 const partnerGuide = (examples: Examples): Promise<readonly GeneratedFile[]> =>

@@ -50,7 +50,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/money': [BASE],
   'src/auth': [BASE, GRPC, 'protos/types'],
   'src/qr': [BASE],
-  'src/quotes': [BASE, 'src/money'],
+  'src/quotes': [BASE, 'src/money', 'src/qr'],
   'src/limits': [BASE, 'src/money', 'src/qr'],
   'src/api': [BASE, 'src/qr', 'protos/types'],
   'src/ledger': [BASE, 'src/money'],

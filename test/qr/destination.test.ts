@@ -2,8 +2,11 @@
  * The payee of a code: which template is read, what each scheme accepts in it, and when two codes
  * are duplicates.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import type { Corridor } from '../../src/qr/corridor.js'
+import { projectRoot } from '../../src/base/project_root.js'
+import { QR_SCHEMES, type Corridor } from '../../src/qr/corridor.js'
 import {
   BILL_PAYMENT,
   billTemplate,
@@ -238,4 +241,18 @@ t.test('the key of a duplicate is the payee and the references', async (t) => {
     key(vietnamese(vietTemplate('970415', '1'), ['62', field('08', 'A')]), 'vn_vietqr'),
   ]
   t.equal(new Set(others).size, others.length)
+})
+
+t.test('rail.proto, by which adapters are written, names every scheme', async (t) => {
+  const contract = readFileSync(join(projectRoot(), 'protos/rail.proto'), 'utf8')
+  const [, list = ''] = /string scheme = 1; \/\/ (.*)/.exec(contract) ?? []
+  t.same(
+    list.split(' | '),
+    ['bank_account', ...QR_SCHEMES].map((scheme) => `"${scheme}"`),
+  )
+  const [, kinds = ''] = /string account_type = 5; \/\/ (.*)/.exec(contract) ?? []
+  t.same(
+    kinds.split('; ').map((kind) => kind.split(':', 1).join()),
+    QR_SCHEMES,
+  )
 })

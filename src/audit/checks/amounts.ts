@@ -71,7 +71,7 @@ const QUOTES = `
     WHERE id > ? AND context ->> '$.scanned.quote.id' IS NOT NULL ORDER BY id LIMIT ?`
 
 /** A corridor's currency, and minor units per unit. */
-const LOCAL_MONEY: Readonly<Record<string, readonly [currency: string, units: bigint]>> = {
+export const LOCAL_MONEY: Readonly<Record<string, readonly [currency: string, units: bigint]>> = {
   th_promptpay: ['THB', 100n],
   vn_vietqr: ['VND', 1n],
 }

@@ -63,9 +63,12 @@ export const sealedWithKnownKeys = byQuery({
       WHERE kid NOT IN (SELECT kid FROM master_keys WHERE emptied_at IS NULL)`,
 })
 
-const PARTNERS_OWN = `
-  'reference', 'description', 'name', 'city', 'userId', 'partner_user_id', 'reference1',
-  'reference2'`
+/** Members of contexts and events whose text is the partner's or of the scanned code. */
+export const PARTNERS_OWN: readonly string[] = [
+  ...['reference', 'description', 'name', 'city', 'userId', 'partner_user_id', 'reference1'],
+  'reference2',
+]
+const OWN_NAMES = PARTNERS_OWN.map((name) => `'${name}'`).join(', ')
 
 /** Texts with a JSON value that equals the account number in an instruction. */
 const inPlaintext = (table: string, isOf: string, text: string): string => `
@@ -74,7 +77,7 @@ const inPlaintext = (table: string, isOf: string, text: string): string => `
     FROM sent i CROSS JOIN ${table} t
     WHERE ${isOf} AND instr(t.${text}, '"' || i.account || '"') > 0
       AND EXISTS (SELECT 1 FROM json_tree(t.${text}) v
-        WHERE v.atom = i.account AND v.key NOT IN (${PARTNERS_OWN})
+        WHERE v.atom = i.account AND v.key NOT IN (${OWN_NAMES})
           AND v.fullkey NOT GLOB '*.metadata.*')`
 
 const IN_PLAINTEXT = `
