@@ -57,7 +57,7 @@ async function fullDisk(t: Test): Promise<void> {
   await eventually('readyz reports it', async () => (await diskState()) === 'low')
   t.match(await stack.metrics(), /^causeway_disk_low.* 1$/m)
   t.match(await stack.metrics(), /^causeway_commands_rejected_total\{reason="disk_low".*\} [1-9]/m)
-  t.match(stack.logOf('processor'), 'disk almost full')
+  await eventually('it is logged', () => stack.logOf('processor').includes('disk almost full'))
   await untilStatus(partner, `/v1/payouts/${payout}`, 'completed') // open payments continue
 
   const pid = stack.pidOf('processor')
@@ -66,8 +66,8 @@ async function fullDisk(t: Test): Promise<void> {
     await read()
     return stack.pidOf('processor') !== pid
   })
-  t.match(stack.output(), 'processor ended (exit code 70')
   await stack.untilServing()
+  t.match(stack.output(), 'processor ended (exit code 70')
   await eventually('reads are served again', async () => (await read()) === 200)
   t.equal((await create('during')).status, 503)
 

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { untilClean } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -78,7 +79,9 @@ t.test('a master key is rotated without a change for partners', async (t) => {
   await stack.stop()
 
   stack = await startWith(NEW)
-  t.match(stack.logOf('processor'), 'session tokens signed with them are rejected now')
+  await eventually('it is logged', () => {
+    return stack.logOf('processor').includes('session tokens signed with them are rejected now')
+  })
   t.match((await ops('master-key', 'list')).out, /^old +0 values +removed$/m)
   const partner = partnerOf(stack.sandbox, { keyId, secret })
   const after = await pay(partner, beneficiaryId)

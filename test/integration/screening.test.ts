@@ -75,9 +75,10 @@ async function killedAfterAnswer(ms: number, pay: () => Promise<void>): Promise<
   const killed = new Promise<void>((resolve, reject) => {
     afterAnswer = () => {
       afterAnswer = () => undefined
-      void pause(ms)
-        .then(() => stack.kill('processor'))
-        .then(resolve, reject)
+      // At once: before the answer can have been read.
+      const killing =
+        ms === 0 ? stack.kill('processor') : pause(ms).then(() => stack.kill('processor'))
+      void killing.then(resolve, reject)
     }
   })
   await Promise.all([pay(), killed])

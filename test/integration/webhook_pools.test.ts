@@ -1,5 +1,6 @@
 /** Two webhook pools share the events: one list for partners, also while one pool is killed. */
 import t from 'tap'
+import { MINUTE } from '../../src/base/clock.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { rawPool } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
@@ -61,10 +62,12 @@ function receivedBy({ events }: TestReceiver): Set<string> {
 
 const untilAllAreReceived = async (): Promise<void> => {
   for (const receiver of receivers) {
-    await eventually('all events arrive', () => {
+    const haveArrived = (): boolean => {
       const received = receivedBy(receiver)
       return [...expected].every((each) => received.has(each))
-    })
+    }
+    // What a pool had not acknowledged before it ended is sent again by the bus, and asked about.
+    await eventually('all events arrive', haveArrived, MINUTE)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Webhooks on a real stack: the calls of a partner and of an operator, and the deliveries. */
 import t, { type Test } from 'tap'
-import { plus, systemClock, toRfc3339 } from '../../src/base/clock.js'
+import { HOUR, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
@@ -10,7 +10,7 @@ import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aPayout } from '../support/requests.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
-import { payOut } from '../support/payments.js'
+import { payOut, untilStatus } from '../support/payments.js'
 import { receiverOf, type ReceivedWebhook, type TestReceiver } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 
@@ -21,6 +21,7 @@ interface Listed {
     readonly event_type: string
     readonly status: string
     readonly request_id: string | null
+    readonly next_attempt_at: string | null
     readonly attempts: readonly { readonly status: number | null }[]
   }[]
   readonly next_cursor: string | null
@@ -183,11 +184,15 @@ t.test('a disabled endpoint holds its events and gets them when enabled', async 
 
 t.test('a rotated secret signs from its activation on', async (t) => {
   const mine = await receiver(t)
-  const activate_at = toRfc3339(plus(systemClock.now(), 1_500))
-  const rotated = await partner.request('POST', at(mine, '/rotate_secret'), { activate_at })
-  const { key_id, secret } = rotated.body as { key_id: string; secret: string }
-  t.match(rotated.body, { key_id: `${mine.endpointId}_2`, secret: /^whsec_/, activate_at })
-  mine.trust(key_id, secret)
+  const rotate = async (activate_at: string) => {
+    const { body } = await partner.request('POST', at(mine, '/rotate_secret'), { activate_at })
+    const rotated = body as { key_id: string; secret: string; activate_at: string }
+    mine.trust(rotated.key_id, rotated.secret)
+    return rotated
+  }
+  const inAnHour = toRfc3339(plus(systemClock.now(), HOUR))
+  const planned = await rotate(inAnHour)
+  t.match(planned, { key_id: `${mine.endpointId}_2`, secret: /^whsec_/, activate_at: inAnHour })
   const keyOf = ({ headers }: ReceivedWebhook) => headers['x-service-key-id']
   const test = async (): Promise<ReceivedWebhook> => {
     const { event } = (await partner.request('POST', at(mine, '/test'))).body as {
@@ -196,8 +201,13 @@ t.test('a rotated secret signs from its activation on', async (t) => {
     return mine.until('the test event', ({ eventId }) => eventId === event.id)
   }
   t.equal(keyOf(await test()), `${mine.endpointId}_1`)
-  t.match((await partner.request('GET', at(mine))).body, { next_key: { key_id, activate_at } })
-  await eventually('the new secret signs', async () => keyOf(await test()) === key_id)
+  const next_key = { key_id: planned.key_id, activate_at: inAnHour }
+  t.match((await partner.request('GET', at(mine))).body, { next_key })
+
+  const { key_id, activate_at } = await rotate(toRfc3339(plus(systemClock.now(), 1_500)))
+  await eventually('the newest secret signs', async () => keyOf(await test()) === key_id)
+  const signed = mine.deliveries.filter((each) => keyOf(each) === key_id)
+  t.ok(signed.every(({ headers }) => String(headers['x-service-timestamp']) >= activate_at))
   t.match((await partner.request('GET', at(mine))).body, { key_id })
   t.same(new Set(mine.deliveries.map(({ verdict }) => verdict)), new Set(['valid']))
 })
@@ -284,9 +294,10 @@ t.test('dead letters are listed and redriven by operators and by the partner', a
 
   status = 503
   await pay()
-  await eventually('three deliveries wait for a retry', async () => {
-    const { data } = await listed(mine)
-    return data.filter((each) => each.status === 'waiting').length === 3
+  await eventually('three deliveries wait for a retry that is not near', async () => {
+    const soon = toRfc3339(plus(systemClock.now(), 3 * SECOND))
+    const waiting = (await listed(mine)).data.filter((each) => each.status === 'waiting')
+    return waiting.length === 3 && waiting.every((each) => (each.next_attempt_at ?? '') > soon)
   })
   status = 200
   const since = '2026-01-01T00:00:00Z'
@@ -308,9 +319,12 @@ t.test('the list of events has no gap while events are added', async (t) => {
   const { next_after: start } = await lastOf()
   let paying = true
   const payments = (async () => {
+    const paid: string[] = []
     for (let i = 0; i < 8; i++) {
-      await Promise.all([pay(), ...[1, 2, 3].map(() => partner.request('POST', at(mine, '/test')))])
+      const tests = [1, 2, 3].map(() => partner.request('POST', at(mine, '/test')))
+      paid.push((await Promise.all([pay(), ...tests]))[0])
     }
+    for (const id of paid) await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
     paying = false
   })()
   const seen: EventPage['data'][number][] = []
@@ -320,7 +334,7 @@ t.test('the list of events has no gap while events are added', async (t) => {
     ;[after, more] = [page.next_after, page.has_more || page.data.length > 0]
   }
   await payments
-  t.ok(seen.length >= 8 * 5, `${seen.length} events`)
+  t.ok(seen.length >= 8 * 6, `${seen.length} events`)
   t.same(
     seen.map(({ sequence }) => sequence),
     seen.map((_, i) => start + i + 1),
@@ -397,8 +411,8 @@ t.test('listen shows deliveries and forwards them with valid signatures', async 
   secrets = JSON.parse(shown) as typeof secrets
   const [, endpointId = ''] = /\/in\?a=b as (we_\S+);/.exec(output.err) ?? []
   t.equal((await partner.request('POST', at({ endpointId }, '/test'))).status, 202)
-  await eventually('it prints the test event', () => output.out.includes('\n'))
-  t.match(output.out, /^webhook_endpoint\.test +evt_\S+  valid, answered 202$/m)
+  const printed = /^webhook_endpoint\.test +evt_\S+  valid, answered 202$/m
+  await eventually('it prints the test event', () => printed.test(output.out))
   t.equal(target.deliveries[0]?.verdict, 'valid')
   const refusing = await receiver(t, () => 404)
   t.equal((await partner.request('POST', at(refusing, '/test'))).status, 202)
