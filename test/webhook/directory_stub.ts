@@ -38,7 +38,10 @@ export interface StandInProcessor {
   close(): void
 }
 
-export async function openStandInProcessor(token: string): Promise<StandInProcessor> {
+export async function openStandInProcessor(
+  token: string,
+  awaitPoolMs = AWAIT_POOL_MS,
+): Promise<StandInProcessor> {
   const endpoints = new Map<string, WireEndpoint>()
   const watchers = new Set<ServerWritableStream<WatchRequest, EndpointUpdate>>()
   const outcomes = new Map<string, number>()
@@ -87,7 +90,7 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
   const server = new Server()
   server.addService(contracts<DirectoryTypes>().causeway.internal.v1.Directory.service, directory)
   server.addService(contracts<WebhookTypes>().causeway.internal.v1.EventOutcomes.service, recorder)
-  const control = webhookControlService(undefined, 0, undefined, AWAIT_POOL_MS)
+  const control = webhookControlService(undefined, 0, undefined, awaitPoolMs)
   server.addService(
     contracts<ControlTypes>().causeway.internal.v1.WebhookControl.service,
     control.handlers,

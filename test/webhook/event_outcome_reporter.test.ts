@@ -114,7 +114,7 @@ t.test('a client that was closed meanwhile counts as away', async (t) => {
   } as unknown as EventOutcomesClient
   const reporter = aReporter(t, opened, { clientOf: () => closed })
   reporter.schedule()
-  await eventually('it is tried again', () => calls === 2)
+  await eventually('it is tried again', () => calls >= 2)
 })
 
 t.test('an endpoint that was disabled or deleted meanwhile is asked for no more', async (t) => {
@@ -133,7 +133,7 @@ t.test('an endpoint that was disabled or deleted meanwhile is asked for no more'
     store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
   })
   reporter.disable(GONE)
-  await eventually('it is repeated', () => asked === 2)
+  await eventually('it is repeated', () => asked >= 2)
   isEnabled = false
   const before = rounds
   await eventually('one more round', () => rounds > before)

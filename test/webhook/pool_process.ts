@@ -86,6 +86,7 @@ export interface PoolWorld {
 export async function aPoolWorld(
   t: Test,
   common: Readonly<Record<string, string>> = {},
+  awaitPoolMs?: number,
 ): Promise<PoolWorld> {
   const folder = tempFolder(t)
   const nats = await createNatsServer(folder)
@@ -99,7 +100,7 @@ export async function aPoolWorld(
     WEBHOOK_BACKOFF_SCALE_PCT: '1',
     ...common,
   }
-  const processor = await openStandInProcessor(TOKEN)
+  const processor = await openStandInProcessor(TOKEN, awaitPoolMs)
   const settings = { ...environment, PROCESSOR_ADDRESS: processor.address }
   const receiver = await openReceiver()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -187,10 +188,14 @@ export async function aPoolWorld(
     },
     publish: async (events) => {
       await eventually('bus up', () => bus.publisher.capacity() > 0)
-      const stored = await Promise.all(
-        events.map((event) => bus.publisher.publish(event, event.id)),
-      )
-      if (!stored.every((each) => each)) throw new Error('not published')
+      let left = events
+      await eventually('all are published', async () => {
+        const stored = await Promise.all(
+          left.map((event) => bus.publisher.publish(event, event.id)),
+        )
+        left = left.filter((_event, index) => stored[index] !== true)
+        return left.length === 0
+      })
     },
     jetstream: async () => {
       link ??= await connect({
