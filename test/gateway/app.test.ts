@@ -6,6 +6,7 @@ import t from 'tap'
 import { instant } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
 import { errorOf } from './answers.js'
+import { heldClock } from './held_clock.js'
 import {
   bearer,
   bytesOf,
@@ -287,8 +288,12 @@ t.test("a caller's well-formed X-Request-Id is echoed, beside ours", async (t) =
 })
 
 t.test('a silent processor: 504 in time, and a late reply is dropped', async (t) => {
-  const gateway = await startGateway(t, { script: silence, answerWithinMs: 100 })
-  const answer = await call(gateway.port, createRequest())
+  const clock = heldClock()
+  const gateway = await startGateway(t, { script: silence, answerWithinMs: 100, clock })
+  const waiting = call(gateway.port, createRequest())
+  await eventually('the command arrived', () => gateway.processorStub.commands.length === 1)
+  clock.pass(100)
+  const answer = await waiting
   t.equal(answer.status, 504)
   t.equal(errorOf(answer.json).code, 'timeout')
   const late = gateway.processorStub.commands.flatMap((command) => accept(command))

@@ -21,6 +21,7 @@ import {
   startEcho,
   statusesIn,
 } from './echo_server.js'
+import { heldClock } from './held_clock.js'
 import { createBody, roundTrip, signedHeaders } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
@@ -268,9 +269,11 @@ t.test('memory is released however a body ends', async (t) => {
   ]
   for (const [what, withinMs, statuses, rest] of ends) {
     const bodies = new BodyMemory()
-    const port = await startEcho(t, withinMs, bodies)
+    const clock = heldClock()
+    const port = await startEcho(t, withinMs, bodies, undefined, undefined, clock)
     const stalled = stall(t, port, 3, WHOLE.slice(0, -1))
     await eventually('all bodies are buffered', () => bodies.bytes >= 3 * (LARGE - 1))
+    if (what === 'late') clock.pass(withinMs)
     for (const { socket } of stalled) {
       if (rest === null) socket.destroy()
       else socket.write(rest)

@@ -1,6 +1,6 @@
 /** An HTTP server that echoes its requests, and raw HTTP from broken, slow or hostile clients. */
 import type { Test } from 'tap'
-import { systemClock } from '../../src/base/clock.js'
+import { systemClock, type Clock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Target } from '../../gateway/http/request_context.js'
@@ -75,6 +75,7 @@ export const createEchoServer = (
   bodies = new BodyMemory(),
   answered: (status: number) => void = () => undefined,
   onUnread: () => void = () => undefined,
+  clock: Clock = systemClock,
 ): HttpServer =>
   createHttpServer({
     service: echo,
@@ -84,7 +85,7 @@ export const createEchoServer = (
       return typeof forwarded === 'string' ? forwarded : request.peer()
     },
     tls: undefined,
-    clock: systemClock,
+    clock,
     random: systemRandom(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     observe: (_request, _target, status) => answered(status),
@@ -101,9 +102,10 @@ export async function startEcho(
   bodies = new BodyMemory(),
   answered?: (status: number) => void,
   onUnread?: () => void,
+  clock?: Clock,
 ): Promise<number> {
   later.length = 0
-  const server = createEchoServer(withinMs, bodies, answered, onUnread)
+  const server = createEchoServer(withinMs, bodies, answered, onUnread, clock)
   const port = await server.listen('127.0.0.1', 0)
   t.teardown(() => server.close(0))
   return port

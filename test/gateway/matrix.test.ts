@@ -151,7 +151,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     host: PRODUCTION,
   },
   'a timestamp that is too old': signature({ timestamp: at(-301_000) }),
-  'a timestamp that is too new': signature({ timestamp: at(360_000) }),
+  'a timestamp that is too new': signature({ timestamp: at(3_600_000) }),
   'a signature for another method': signature({ method: 'PUT' }),
   'a signature for another path': signature({ path: '/v1/other' }),
   'a signature for a body that is missing': signature({ body: '{}' }),

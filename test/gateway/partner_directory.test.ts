@@ -53,7 +53,8 @@ t.test(
 )
 
 t.test('/readyz reports a stale directory', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
+  const sentFirst = [snapshot()]
+  const processorStub = await startProcessorStub({ snapshot: sentFirst })
   t.teardown(() => processorStub.stop())
   const directory = watch(t, processorStub.address)
   await directory.known
@@ -71,9 +72,12 @@ t.test('/readyz reports a stale directory', async (t) => {
   const state = { listening: true, streamOpen: true, directoryFresh: true }
   t.same(await readyAnswer(), [200, { ready: true, ...state }])
 
+  sentFirst.length = 0
   processorStub.breakDirectory()
   await eventually('the directory is stale', () => !directory.fresh)
   t.same(await readyAnswer(), [503, { ready: false, ...state, directoryFresh: false }])
-  await eventually('the gateway has subscribed again', () => directory.fresh)
+  await eventually('the gateway has subscribed again', () => processorStub.subscribers > 0)
+  processorStub.publish(snapshot())
+  await eventually('the directory is fresh again', () => directory.fresh)
   t.same(await readyAnswer(), [200, { ready: true, ...state }])
 })

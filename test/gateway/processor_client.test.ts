@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { Metadata, status } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
-import { systemClock, type Instant } from '../../src/base/clock.js'
+import { HOUR, plus, systemClock, type Instant } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import {
   createProcessorClient,
@@ -120,9 +120,10 @@ t.test(
     processorStub.ended = (stream) => (ending = stream)
     let open: CommandStreamCall | undefined
     processorStub.opened = (stream) => (open = stream)
-    const client = connectTo(t, processorStub.address)
+    const client = connectTo(t, processorStub.address, HOUR)
     await client.opened
-    const [sent, batched, held] = [pendingCommand(), pendingCommand(), pendingCommand()]
+    const patient = (): Recorded => pendingCommand(plus(systemClock.now(), HOUR))
+    const [sent, batched, held] = [patient(), patient(), patient()]
     client.submit({ tenant: 'sent', budget_ms: 1_000, get_balances: {} }, sent)
     await eventually('the command arrived', () => processorStub.commands.length === 1)
     processorStub.drain()
@@ -171,7 +172,7 @@ t.test(
 t.test('held commands are not sent on a stream that no processor takes', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [] })
   t.teardown(() => processorStub.stop())
-  const client = connectTo(t, processorStub.address)
+  const client = connectTo(t, processorStub.address, HOUR)
   await client.opened
   const first = pendingCommand()
   client.submit({ get_balances: {} }, first)

@@ -1,8 +1,10 @@
 /** Connections with an unfinished first head, while few connections are free. */
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { systemClock, type Clock } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
 import { head, statusesIn } from './echo_server.js'
+import { heldClock } from './held_clock.js'
 import { startGateway } from './running_gateway.js'
 
 /** Scarce above a quarter of this. */
@@ -32,8 +34,8 @@ function client(t: Test, port: number, localAddress: string, bytes: string): Pro
   })
 }
 
-const start = (t: Test): Promise<{ port: number }> =>
-  startGateway(t, { connectionCapacity: CAPACITY, headWithinMs: WITHIN_MS })
+const start = (t: Test, clock: Clock = systemClock): Promise<{ port: number }> =>
+  startGateway(t, { connectionCapacity: CAPACITY, headWithinMs: WITHIN_MS, clock })
 
 const several = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, make))
@@ -73,12 +75,16 @@ t.test(
   'an address that has completed a head keeps the longer deadline',
   { skip: notLinux },
   async (t) => {
-    const { port } = await start(t)
+    const clock = heldClock()
+    const { port } = await start(t, clock)
     await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
     const slow = await client(t, port, '127.0.0.4', HALF)
     const kept = await client(t, port, '127.0.0.4', WHOLE)
     await eventually('the request is answered', () => statusesIn(kept.received())[0] === '404')
     const other = await client(t, port, '127.0.0.5', HALF)
+    const last = await client(t, port, '127.0.0.6', WHOLE)
+    await eventually('all heads have been read', () => statusesIn(last.received())[0] === '404')
+    clock.pass(WITHIN_MS)
     await eventually('a later connection is closed', () => other.closed())
     t.notOk(slow.closed(), 'the slow connection has the longer deadline')
     t.notOk(kept.closed(), 'a connection between two requests stays open')
