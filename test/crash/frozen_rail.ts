@@ -31,9 +31,9 @@ export async function frozenRail(t: Test, { stack, startRuns }: FrozenRail): Pro
 
   const rail = stack.pidOf('rail')
   process.kill(rail, 'SIGSTOP')
-  const resumeAt = performance.now() + FROZEN_FOR_MS
   await step(intent, 2)
   await step(payout, 0)
+  const resumeAt = performance.now() + FROZEN_FOR_MS
   await intent?.client.until('authorized', ({ status }) => status === 'authorized')
   await stack.kill('processor')
   await payout?.client.until('processing', ({ status }) => status === 'processing')

@@ -37,8 +37,10 @@ export async function startScenarioStack(
   const stack = await startSupervisedStack({
     RAIL_DELAY_MS: '400',
     RATE_LIMIT: 'off',
-    // On a busy machine a start takes so long that a shorter one could end a payment as failed.
+    // On a busy machine a start takes so long that with shorter ones a payment could end as failed,
+    // and a second scan could be no duplicate.
     RAIL_SUBMIT_TTL_S: '3600',
+    DUPLICATE_SCAN_WINDOW_S: '3600',
     ...settings,
   })
   t.teardown(() => stack.stop())

@@ -2,10 +2,12 @@
  * The books of a folder have a single writer: a second process is rejected, and a writer on a full
  * disk exits and recovers.
  */
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { rawBooks, sqliteOnly, storeSettings } from '../support/books.js'
+import { eventually } from '../support/eventually.js'
 import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { retryUntilFinal, payByQr, payOut, untilStatus } from '../support/payments.js'
@@ -36,6 +38,15 @@ t.test('a second processor on the same folder is rejected', async (t) => {
 })
 
 const ONLY_SQLITE = { skip: sqliteOnly('a full disk under its file') }
+/** A process that has ended had one. */
+function hasFileLimit(pid: number): boolean {
+  try {
+    return /^Max file size +\d/m.test(readFileSync(`/proc/${pid}/limits`, 'utf8'))
+  } catch {
+    return true
+  }
+}
+
 const KEYS = Array.from({ length: 40 }, (_, number) => `disk ${number}`)
 
 t.test('a full disk stops the processor, which then recovers', ONLY_SQLITE, async (t) => {
@@ -44,7 +55,9 @@ t.test('a full disk stops the processor, which then recovers', ONLY_SQLITE, asyn
     partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), withKey(key))
   const before = stack.output().length
   const answers: (HttpAnswer | undefined)[] = []
+  const pid = stack.pidOf('processor')
   const fault = fullDisk.cause(stack, createSeededRandom(1, 1))
+  await eventually('no file can grow', () => hasFileLimit(pid))
   for (const key of KEYS) answers.push(await create(key).catch(() => undefined))
   await fault
 
