@@ -53,6 +53,19 @@ t.test('a caller that is not revoked everywhere is said to be so', async (t) => 
   t.match(everywhere, { tone: 'good' }, 'the other shard applies it later')
 })
 
+t.test('an orphan execution that is not decided everywhere is said to be so', async (t) => {
+  for (const [action, status] of Object.entries({
+    'match-orphan': 'matched',
+    'dismiss-orphan': 'dismissed',
+  })) {
+    const decided = (more: object = {}) =>
+      made(action, 'recovery', { instruction_id: 'pout_lost', status, ...more })
+    t.match(await decided(), { tone: 'good', text: `pout_lost is ${status}.` })
+    const missing = await decided({ missing_shards: ['books_2'] })
+    t.match(missing, { tone: 'bad', text: /NOT decided in books_2: repeat it/ })
+  }
+})
+
 t.test('a redrive names the pools that it has not reached', async (t) => {
   const redriven = (more: object) =>
     made('redrive', 'webhooks', { redriven: 2, more: false, ...more })

@@ -1,6 +1,8 @@
 /** Decisions on payments, payouts, discrepancies and requests of other operators. */
 import { formatWireAmount } from '../../operations/cli/amounts.js'
+import { missingShardsIn } from '../../operations/calls/shards.js'
 import { dismissElsewhere } from '../../operations/operators/approved_match.js'
+import type { Notice } from '../session/sessions.js'
 import { actorOf, done, type Action, type ActionContext } from './action.js'
 import { issuedNotice } from './partner_actions.js'
 
@@ -91,12 +93,19 @@ export const PAYMENT_ACTIONS: Readonly<Record<string, Action>> = {
   },
 }
 
-async function resolveOrphan(ctx: ActionContext, resolution: 'matched' | 'dismissed') {
+async function resolveOrphan(
+  ctx: ActionContext,
+  resolution: 'matched' | 'dismissed',
+): Promise<Notice> {
   const resolved = await ctx.clients.recovery.call('ResolveOrphan', {
     ...{ actor: actorOf(ctx), instruction_id: ctx.field('id'), resolution, ...evidence(ctx) },
     ...(resolution === 'matched' ? { payment_id: ctx.field('payment') } : {}),
   })
-  return done(`${resolved.instruction_id} is ${resolved.status}.`)
+  const text = `${resolved.instruction_id} is ${resolved.status}.`
+  // Each of several shards can lack the execution.
+  const missing = missingShardsIn(resolved)
+  if (missing.length === 0) return done(text)
+  return { tone: 'bad', text: `${text}\nNOT decided in ${missing.join(', ')}: repeat it there.` }
 }
 
 const ofPayout = (changed: {
