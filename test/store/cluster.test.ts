@@ -59,11 +59,7 @@ t.test('a shard name that is not safe in SQL is rejected', async (t) => {
 })
 
 t.test('a statement without an answer fails: the candidate starts again', async (t) => {
-  const cluster = await openCluster({
-    ...{ url: server.url, name: 'unanswered', pause, answerWithinMs: 1_000 },
-    onNameTaken: () => undefined,
-  })
-  t.teardown(() => cluster.close().catch(() => undefined))
+  const { cluster } = await processor(t)
   const blocker = await connected(t, 'cluster')
   await blocker.exec('BEGIN; LOCK TABLE shards IN ACCESS EXCLUSIVE MODE')
   await t.rejects(cluster.seenShards(), { name: 'NoAnswer' })

@@ -176,8 +176,6 @@ export interface ClusterOptions {
   readonly timelines?: Timelines
   /** Called while another process has the name. */
   readonly onNameTaken: () => void
-  /** How long a statement may take. Default: ANSWER_WITHIN_MS. */
-  readonly answerWithinMs?: number
 }
 
 const NAME_RETRY_MS = 500
@@ -189,7 +187,6 @@ export async function openCluster({
   pause,
   timelines = NO_TIMELINES,
   onNameTaken,
-  answerWithinMs = ANSWER_WITHIN_MS,
 }: ClusterOptions): Promise<Cluster> {
   const targets = parseStoreUrl(url)
   const opened = await connectToPrimary(targets, SCHEMA, 'cluster', timelines.known())
@@ -199,8 +196,8 @@ export async function openCluster({
   await migrate(opened, SCHEMA, DEFINITION)
   const connection: Connection = {
     ...opened,
-    all: (sql, parameters) => answerWithin(opened.all(sql, parameters), answerWithinMs),
-    run: (sql, parameters) => answerWithin(opened.run(sql, parameters), answerWithinMs),
+    all: (sql, parameters) => answerWithin(opened.all(sql, parameters), ANSWER_WITHIN_MS),
+    run: (sql, parameters) => answerWithin(opened.run(sql, parameters), ANSWER_WITHIN_MS),
   }
   for (let tries = 1; !(await hasName(connection, name)); tries++) {
     if (tries === 1) onNameTaken()
