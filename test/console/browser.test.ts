@@ -40,6 +40,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   t.teardown(() => receiver.close())
   await holdFrom(t, ops)
   const intent = await payByQr(partner, 'shown', { partner_user_id: `user ${HOSTILE}` })
+  const paidOn = new Date().toISOString().slice(0, 10)
   const hold = async (key: string): Promise<string> => {
     const { idempotency_key: _key, ...payout } = aPayout({
       amount: String(HELD_FROM),
@@ -232,13 +233,12 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   })
 
   await t.test('a statement is uploaded and compared', async (t) => {
-    const today = new Date().toISOString().slice(0, 10)
     const upload = async (text: string): Promise<string> => {
       await page.goto(`${url}/reconciliation`)
       await page.setInputFiles('#statement', {
         ...{ name: `${HOSTILE}.csv`, mimeType: 'text/csv', buffer: Buffer.from(text) },
       })
-      await page.fill('#from', today)
+      await page.fill('#from', paidOn)
       await page.fill('#reason', 'a test')
       await page.getByRole('button', { name: 'Compare' }).click()
       await page.locator('.notice').waitFor()
@@ -246,7 +246,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     }
     t.match(await upload('a,b\n1,2\n'), /csv: its first line does not name the columns time/)
     const head = 'time,transaction_id,instruction_id,movement,currency,amount'
-    const line = `${today}T00:00:00Z,bank 1,"<b>${intent.id}",executed,THB,1`
+    const line = `${paidOn}T00:00:00Z,bank 1,"<b>${intent.id}",executed,THB,1`
     t.match(await upload(`${head}\n${line}\n`), 'is compared.')
     t.match(await main(), /NOT EVERYTHING MATCHES[^]*missing here\s+<b>pi_[^]*missing there/)
     const [csv] = await Promise.all([

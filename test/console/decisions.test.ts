@@ -33,7 +33,6 @@ import { fillBooks } from './filled_books.js'
 import { serveConsole } from './served_console.js'
 import { actionsIn, requestPage, ROLE_OF, signIn } from './stack.js'
 
-const WITHIN_MS = 30_000
 /** Ten pages. */
 const ROWS = 1_000
 const SHARDS = ['books_1', 'books_2'] as const
@@ -88,7 +87,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   const browser = await startBrowser()
   t.teardown(() => browser.close())
   const page = await browser.context.newPage()
-  page.setDefaultTimeout(WITHIN_MS)
+  page.setDefaultTimeout(MINUTE)
   const faults = watch(page, url)
   t.afterEach(() => {
     t.same(faults.splice(0), [], 'nothing runs, and nothing is loaded from elsewhere')

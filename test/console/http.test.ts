@@ -380,11 +380,15 @@ t.test('the console', async (t) => {
 
   await t.test('failed sign-ins are limited', async (t) => {
     const form = (i: number) => (i % 2 === 0 ? { token: `op_${i}` } : { by: 'certificate' })
-    const atOnce = Array.from({ length: 7 }, (_, i) => post('/sign-in', form(i)))
-    const statuses = (await Promise.all(atOnce)).map(({ status }) => status)
-    t.same([...new Set(statuses)].sort(), [401, 429], 'each is refused, and then all')
-    const refused = await post('/sign-in', { token: 'op_that_is_not_known' })
-    t.equal(refused.status, 429)
+    const statuses = new Set<number>()
+    // A minute may begin meanwhile, and with it another count.
+    const refused = await eventually('all are refused', async () => {
+      const atOnce = Array.from({ length: 7 }, (_, i) => post('/sign-in', form(i)))
+      for (const { status } of await Promise.all(atOnce)) statuses.add(status)
+      const next = await post('/sign-in', { token: 'op_that_is_not_known' })
+      return statuses.size > 1 && next.status === 429 && next
+    })
+    t.same([...statuses].sort(), [401, 429], 'each is refused, and then all')
     t.match(refused.headers['retry-after'], /^\d+$/)
     const passed = await post('/sign-in', { token: stack.token })
     t.equal(passed.status, 303, 'a token that has signed in before passes')
