@@ -1,5 +1,6 @@
 /** Which of several pools takes an event of a repeated message. */
 import type { WebhookControlClient } from '../../protos/types/causeway/internal/v1/WebhookControl.js'
+import { status } from '@grpc/grpc-js'
 import t from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import type { EventId } from '../../src/base/ids.js'
@@ -16,6 +17,7 @@ function aGroup() {
   const clock = heldClock()
   const stored = [new Set<EventId>(), new Set<EventId>()]
   let isComplete = true
+  let isCandidate = false
   let before: () => Promise<unknown> = () => Promise.resolve()
   let looked: () => Promise<unknown> = () => Promise.resolve()
   const clientOf = (own: number) =>
@@ -24,8 +26,9 @@ function aGroup() {
         { event_ids }: { event_ids: EventId[] },
         _metadata: unknown,
         _options: unknown,
-        done: (error: null, answer: object) => void,
+        done: (error: { code: status } | null, answer?: object) => void,
       ) => {
+        if (isCandidate) return done({ code: status.UNIMPLEMENTED })
         void before()
           .then(() => pools[own === 1 ? 1 : 0]?.answer(own, event_ids))
           .then((held_ids) => done(null, { held_ids, complete: isComplete }))
@@ -66,6 +69,9 @@ function aGroup() {
     setComplete: (complete: boolean) => {
       isComplete = complete
     },
+    becomeCandidate: () => {
+      isCandidate = true
+    },
     beforeAnswer: (work: () => Promise<unknown>) => {
       before = work
     },
@@ -91,6 +97,14 @@ t.test('without the answers of all pools nothing is taken', async (t) => {
   t.ok(clock.now() - began >= 3_000, 'after asking again for some time')
   setComplete(true)
   t.same(await ask(1), NONE)
+})
+
+t.test('a processor that has become a candidate answers for no pool', async (t) => {
+  const { ask, becomeCandidate, stored } = aGroup()
+  stored[1]?.add(TWO)
+  becomeCandidate()
+  t.equal(await ask(1), undefined)
+  t.same([...(stored[0] ?? [])], [])
 })
 
 t.test('a pool that has left an event to another one ignores its first copy', async (t) => {

@@ -18,7 +18,6 @@
  * - A processor that does not know the number of a stream yet asks the pool about its own question.
  *   A pool holds nothing against itself.
  */
-import { status } from '@grpc/grpc-js'
 import type { ClaimedEvents__Output as ClaimedEvents } from '../../../protos/types/causeway/internal/v1/ClaimedEvents.js'
 import type { WebhookControlClient } from '../../../protos/types/causeway/internal/v1/WebhookControl.js'
 import { bearer } from '../../../src/grpc/bearer.js'
@@ -37,6 +36,7 @@ const YIELDED_MAX = 20_000
 
 /** What a processor answers. */
 type Claimed = Pick<ClaimedEvents, 'held_ids' | 'complete'>
+const NO_ANSWER: Claimed = { held_ids: [], complete: false }
 
 export interface EventClaimsOptions {
   /** The number of this pool. */
@@ -136,19 +136,20 @@ export function createEventClaims(options: EventClaimsOptions): EventClaims {
   /** A tenant that no processor has, has no endpoint. */
   const ofNoProcessor = (): Claimed => ({ held_ids: [], complete: isAllSynced() })
 
-  /** Incomplete when the call fails. A client that was closed meanwhile throws. */
+  /**
+   * Incomplete when the call fails, also because its service is not known: the processor may have
+   * become a candidate, which has none and knows no pools. A client that was closed throws.
+   */
   const send = (client: WebhookControlClient, event_ids: readonly EventId[]): Promise<Claimed> =>
     new Promise((resolve) => {
       const options = { deadline: plus(clock.now(), ASK_FOR_MS) }
       const request = { pool, event_ids: [...event_ids] }
       try {
-        client.Claim(request, bearer(token), options, (error, answer) => {
-          if (answer !== undefined) return resolve(answer)
-          // A processor of an older version: as if this pool were alone.
-          resolve({ held_ids: [], complete: error?.code === status.UNIMPLEMENTED })
-        })
+        client.Claim(request, bearer(token), options, (_error, answer) =>
+          resolve(answer ?? NO_ANSWER),
+        )
       } catch {
-        resolve({ held_ids: [], complete: false })
+        resolve(NO_ANSWER)
       }
     })
 

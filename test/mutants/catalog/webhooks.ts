@@ -270,6 +270,10 @@ export const WEBHOOKS: readonly Mutant[] = [
       'if (ids.has(id)) heldElsewhere.add(id)',
       'if (ids.has(id)) heldElsewhere.delete(id)',
     ],
+    'The answer of a processor that has become a candidate counts.': [
+      'resolve(answer ?? NO_ANSWER)',
+      'resolve(answer ?? { ...NO_ANSWER, complete: true })',
+    ],
     'A question is asked although its time is over.': [
       '(clock.now() >= until ? undefined : askOnce(events))',
       'askOnce(events)',
