@@ -1,9 +1,9 @@
 /**
  * Older books restored into an empty DATA_DIR, while the rail is away: nothing is written before it
  * answers. It is ahead of the books, so recovery mode begins; after the release what partners
- * repeat is held, and nothing is paid twice.
+ * repeat is held, and nothing is paid twice. Then the rail comes back with an older journal.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
@@ -100,9 +100,33 @@ const startGateway = (): Promise<SingleProcess> =>
     PROCESSOR_TOKEN: EDGE,
   })
 
-const modeOf = async ({ ops }: SingleProcess): Promise<unknown> => {
+interface Readiness {
+  readonly mode: string
+  /** Absent while it starts. */
+  readonly rails?: Readonly<Record<string, string>>
+}
+
+const readinessOf = async ({ ops }: SingleProcess): Promise<Readiness | undefined> => {
   const answer = await fetchOps(ops, '/readyz').catch(() => undefined)
-  return answer && ((await answer.json()) as { readonly mode: string }).mode
+  return answer && ((await answer.json()) as Readiness)
+}
+
+const modeOf = async (run: SingleProcess): Promise<unknown> => (await readinessOf(run))?.mode
+
+const untilRail = (run: SingleProcess, state: RegExp): Promise<unknown> =>
+  eventually(
+    `the rail is ${state}`,
+    async () => state.test((await readinessOf(run))?.rails?.['sandbox'] ?? ''),
+    WITHIN_MS,
+  )
+
+/** The rail is stopped. */
+function copyJournal(from: string, to: string): void {
+  const isJournal = (name: string): boolean => name.startsWith('rail')
+  for (const name of readdirSync(to).filter(isJournal)) rmSync(join(to, name))
+  for (const name of readdirSync(from).filter(isJournal)) {
+    copyFileSync(join(from, name), join(to, name))
+  }
 }
 
 const untilMode = (run: SingleProcess, mode: string): Promise<unknown> =>
@@ -285,10 +309,33 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
     t.same(await executed(), [...paid, other].sort(), 'matching pays nothing')
   })
 
+  await t.test('an older journal is not used before an operator accepts it', async (t) => {
+    const [older, newest] = [folderOf('older_journal'), folderOf('newest_journal')]
+    t.equal(await rail.end(), 0)
+    copyJournal(railDir, older)
+    rail = await startRail()
+    await paidOut('not in the copy')
+    t.equal(await rail.end(), 0)
+    copyJournal(railDir, newest)
+
+    copyJournal(older, railDir)
+    rail = await startRail()
+    await untilRail(processor, /^its journal is an older one/)
+    t.equal(await processor.end(), 0)
+    processor = await startProcessor(restoredDir, emptyNats)
+    await untilRail(processor, /^its journal is an older one/)
+    const { exitCode, err } = await ops('submissions', 'pause', '--rail', 'sandbox', ...BECAUSE)
+    t.equal(exitCode, 0, err)
+    await untilRail(processor, /^up$/)
+
+    t.equal(await rail.end(), 0)
+    copyJournal(newest, railDir)
+    rail = await startRail()
+    await untilRail(processor, /^up$/)
+  })
+
   t.equal(await processor.end(), 0)
   t.equal(await rail.end(), 0)
-  for (const name of readdirSync(railDir)) {
-    if (name.startsWith('rail')) copyFileSync(join(railDir, name), join(restoredDir, name))
-  }
+  copyJournal(railDir, restoredDir)
   await assertCleanAudit(t, restoredDir)
 })
