@@ -69,6 +69,7 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
     const { id, environment } = instruction
     const body = environment === us.environment ? transferOf(instruction, receivedAt) : undefined
     if (body === undefined) return { kind: 'refused', refusal: 'rejected' }
+    record.sent(id)
     return (await ask(id, body, 'submit')).outcome
   }
 

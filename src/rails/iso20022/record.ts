@@ -1,15 +1,19 @@
 /**
  * What the adapter remembers beside its journal: first sendings, the numbers and pages of
- * statements, which of them booked a payment, notices.
+ * statements, which of them booked a payment, the UETRs of payments, notices.
  *
  * - A moment is on disk before the message that has it is sent.
+ * - UETRs are on disk soon after the payment is sent, many at once. One that a crash loses is not
+ *   found in a statement, which tells so.
  * - No account and no name: a statement's account is a digest.
  */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { DAY, instant, plus, type Clock, type Instant } from '../../base/clock.js'
+import { DAY, instant, plus, SECOND, type Clock, type Instant } from '../../base/clock.js'
+import type { EffectId } from '../../base/ids.js'
 import { projectRoot } from '../../base/project_root.js'
 import { openDatabase } from '../../store/sqlite/database.js'
+import { uetrOf } from './payment_messages.js'
 
 /** What an operator must look at. Each is explained in the guide. */
 export const ALARMS = [
@@ -51,6 +55,10 @@ export interface Record {
    * @returns those that another statement or page has booked before
    */
   booked(statement: string, bookings: readonly Booking[]): Promise<readonly Booking[]>
+  /** The payment is sent: its UETR is kept. */
+  sent(id: EffectId): void
+  /** The payments with these UETRs, as far as they are known. */
+  idsOf(uetrs: readonly string[]): Promise<ReadonlyMap<string, EffectId>>
   close(): Promise<void>
 }
 
@@ -99,6 +107,10 @@ const UNFINISHED = `SELECT statement, json_group_array(page) AS pages FROM state
   WHERE account = ? AND statement <> ? AND at > ?
   GROUP BY statement HAVING max(is_last) = 0 AND max(told) = 0`
 const TOLD = 'UPDATE statement_pages SET told = 1 WHERE account = ? AND statement = ?'
+const SENT = `INSERT INTO uetrs (uetr, instruction)
+  SELECT value ->> 0, value ->> 1 FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`
+const IDS_OF = `SELECT uetr, instruction AS id FROM json_each(?) JOIN uetrs ON uetr = value`
+const SENT_KEPT_AFTER_MS = SECOND
 const BOOK = `INSERT INTO bookings (instruction, movement, statement, at)
   SELECT value ->> 0, value ->> 1, ?, ? FROM json_each(?) WHERE true
   ON CONFLICT DO NOTHING`
@@ -113,6 +125,16 @@ export async function openRecord(file: string, clock: Clock): Promise<Record> {
     migrations: join(projectRoot(), SCHEMA),
     sole: true,
   })
+  let sent: EffectId[] = []
+  let timer: NodeJS.Timeout | undefined
+  const keepSent = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    if (sent.length === 0) return
+    const rows = sent.map((id) => [uetrOf(id), id])
+    sent = []
+    await database.run(SENT, [JSON.stringify(rows)])
+  }
   return {
     firstSent: async (id) => {
       await database.run(FIRST_SENT, [id, clock.now()])
@@ -159,7 +181,22 @@ export async function openRecord(file: string, clock: Clock): Promise<Record> {
       await database.run(BOOK, [digest, clock.now(), rows])
       return database.all<Booking>(BOOKED_BEFORE, [rows, digest])
     },
-    close: () => database.close(),
+    sent: (id) => {
+      sent.push(id)
+      timer ??= setTimeout(() => void keepSent().catch(() => undefined), SENT_KEPT_AFTER_MS)
+    },
+    idsOf: async (uetrs) => {
+      if (uetrs.length === 0) return new Map()
+      await keepSent()
+      const rows = await database.all<{ uetr: string; id: EffectId }>(IDS_OF, [
+        JSON.stringify(uetrs),
+      ])
+      return new Map(rows.map(({ uetr, id }) => [uetr, id]))
+    },
+    close: async () => {
+      await keepSent()
+      await database.close()
+    },
   }
 }
 

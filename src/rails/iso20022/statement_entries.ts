@@ -4,6 +4,8 @@
  * Does not own: numbers, pages and balances (statements), what is stored (adapter).
  *
  * - Only booked entries count, and of a batch entry each part that names a payment of ours.
+ * - A payment is named by its id, or by the UETR that was sent with it. A debit with a UETR that is
+ *   not known, and without another reference of its sender, is told.
  * - A debit is an execution, a credit a return. Its amount is that of the payment, apart from
  *   charges.
  * - A charge is neither, also with the references of the payment.
@@ -38,28 +40,38 @@ interface Moved {
 type Reading = { readonly moved: Moved } | { readonly notice: Notice }
 
 /** Why an entry that names a payment of ours says nothing. The guide explains them. */
-type UnclearCode = 'amount' | 'direction' | 'parts' | 'references' | 'repeated' | 'status' | 'zero'
+type UnclearCode =
+  'amount' | 'direction' | 'parts' | 'references' | 'repeated' | 'status' | 'uetr' | 'zero'
+
+/** The payments of UETRs that entries have. */
+export type IdsByUetr = ReadonlyMap<string, EffectId>
 
 export const BOOKED = 'BOOK'
 export const DEBIT = 'DBIT'
 
-export function readEntries(entries: readonly Entry[]): ReadEntries {
-  const readings = entries.flatMap(readEntry)
+/** UETRs of entries that do not name a payment by its id. */
+export const uetrsIn = (entries: readonly Entry[]): readonly string[] =>
+  entries
+    .flatMap(({ NtryDtls }) => NtryDtls.flatMap(({ TxDtls }) => TxDtls))
+    .flatMap(({ Refs }) => (Refs?.UETR === undefined || ownIn(Refs).length > 0 ? [] : Refs.UETR))
+
+export function readEntries(entries: readonly Entry[], ids: IdsByUetr): ReadEntries {
+  const readings = entries.flatMap((entry) => readEntry(entry, ids))
   const moved = readings.flatMap((reading) => ('moved' in reading ? [reading.moved] : []))
   const notices = readings.flatMap((reading) => ('notice' in reading ? [reading.notice] : []))
   const { saids, notices: repeated } = withoutRepetitions(moved)
   return { saids, notices: [...notices, ...repeated] }
 }
 
-function readEntry(entry: Entry): readonly Reading[] {
+function readEntry(entry: Entry, ids: IdsByUetr): readonly Reading[] {
   const parts = entry.NtryDtls.flatMap(({ TxDtls }) => TxDtls)
   if (parts.length < 2) {
     const [details = {}] = parts
-    return readPart(entry, details, singleAmount(entry, details))
+    return readPart(entry, details, singleAmount(entry, details), ids)
   }
   const isWhole = addsUp(entry, parts)
   return parts.flatMap((part) =>
-    readPart(entry, part, (isWhole ? statedIn(part) : undefined) ?? 'parts'),
+    readPart(entry, part, (isWhole ? statedIn(part) : undefined) ?? 'parts', ids),
   )
 }
 
@@ -67,10 +79,12 @@ function readPart(
   entry: Entry,
   details: Details,
   amount: Amount | UnclearCode,
+  ids: IdsByUetr,
 ): readonly Reading[] {
   const { Cd: status } = entry.Sts
-  const reference = referenceIn(details)
-  if (reference === undefined || (status !== undefined && status !== BOOKED)) return []
+  if (status !== undefined && status !== BOOKED) return []
+  const reference = referenceIn(details, ids)
+  if (reference === undefined) return unknownUetr(entry, details)
   const { id, text } = reference
   if (status === undefined) return [unclear(text, 'status')]
   if (id === undefined) return [unclear(text, 'references')]
@@ -98,17 +112,37 @@ interface Reference {
 /** An id of ours that was cut. */
 const CUT_ID = /^(?:pout|pi)_[0-9A-HJKMNP-TV-Z]{1,25}$/
 
+type References = NonNullable<Details['Refs']>
+
+const namedIn = ({ InstrId, EndToEndId, TxId }: References): readonly string[] =>
+  [InstrId, EndToEndId, TxId].filter((text) => text !== undefined)
+
+const ownIn = (references: References): readonly EffectId[] =>
+  namedIn(references).filter(isEffectId)
+
 /** What names a payment of ours: banks add references of their own. */
-function referenceIn({ Refs }: Details): Reference | undefined {
-  const { InstrId, EndToEndId, TxId, UETR } = Refs ?? {}
-  const named = [InstrId, EndToEndId, TxId].filter((text) => text !== undefined)
-  const [id, ...others] = named.filter(isEffectId)
+function referenceIn({ Refs = {} }: Details, ids: IdsByUetr): Reference | undefined {
+  const { UETR } = Refs
+  const [id, ...others] = ownIn(Refs)
   if (id === undefined) {
-    const cut = named.find((text) => CUT_ID.test(text))
+    const cut = namedIn(Refs).find((text) => CUT_ID.test(text))
+    const sent = UETR === undefined ? undefined : ids.get(UETR)
+    if (sent !== undefined && sent.startsWith(cut ?? '')) return { text: sent, id: sent }
     return cut === undefined ? undefined : { text: cut }
   }
   const isOne = others.every((other) => other === id) && (UETR === undefined || UETR === uetrOf(id))
   return isOne ? { text: id, id } : { text: id }
+}
+
+/** As the standard has it where the sender gave no reference. */
+const NOT_PROVIDED = 'NOTPROVIDED'
+
+/** A credit with an unknown UETR is the payment of another one to us. */
+function unknownUetr(entry: Entry, details: Details): readonly Reading[] {
+  const { UETR, EndToEndId = NOT_PROVIDED } = details.Refs ?? {}
+  const isOfOurs = EndToEndId === NOT_PROVIDED && directionOf(entry, details) === DEBIT
+  const isPayment = chargeCodeIn(entry, details) === undefined && !isCorrection(entry, details)
+  return UETR !== undefined && isOfOurs && isPayment ? [unclear(UETR, 'uetr')] : []
 }
 
 /** Sub-families of bank transaction codes: charges, commissions, fees, interest and taxes. */

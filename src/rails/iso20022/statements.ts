@@ -16,6 +16,7 @@ import {
   readEntries,
   repeatedNotice,
   signed,
+  uetrsIn,
   type ReadEntries,
 } from './statement_entries.js'
 import { pageArrived, type Pagination } from './statement_pages.js'
@@ -49,7 +50,7 @@ export async function readStatement(
   const isRight =
     hasOneCurrency([...balances, ...bookedIn(statement)]) && (whole === undefined || addsUp(whole))
   const told = tellerOf(currency)
-  const { saids, notices } = readEntries(Ntry)
+  const { saids, notices } = await entriesIn(Ntry, record)
   const page = JSON.stringify([series, ElctrncSeqNb ?? Id, pagination?.PgNb ?? '1'])
   const repeated = await record.booked(page, bookingsIn(saids))
   return {
@@ -76,11 +77,14 @@ export async function readNotification(
     pagination: NtfctnPgntn ?? messagePage,
     figures: NO_FIGURES,
   })
-  const { saids, notices } = readEntries(Ntry)
+  const { saids, notices } = await entriesIn(Ntry, record)
   const told = tellerOf(currency)
   const gaps = missing.map((code) => told('notification_missing', code))
   return { saids, notices: [...notices, ...gaps] }
 }
+
+const entriesIn = async (entries: Statement['Ntry'], record: Record): Promise<ReadEntries> =>
+  readEntries(entries, await record.idsOf(uetrsIn(entries)))
 
 const bookingsIn = (saids: ReadEntries['saids']): readonly Booking[] =>
   saids.flatMap(({ id, outcome: { kind } }) =>

@@ -8,6 +8,7 @@ import { writeMessage } from '../../../src/rails/iso20022/codec.js'
 import { readMembership } from '../../../src/rails/iso20022/membership_file.js'
 import type { RailReport } from '../../../src/rails/rail.js'
 import type { Mode } from '../../../src/rails/switch/behavior.js'
+import { uetrOf } from '../../../src/rails/iso20022/payment_messages.js'
 import { createSigner, SIGNATURE_HEADER } from '../../../src/rails/iso20022/signature.js'
 import { aLinkedListener, anInstruction, until } from '../harness.js'
 import { aNetwork, type Network } from './network.js'
@@ -58,6 +59,7 @@ t.test('what the switch executes is executed once, with the same bytes', async (
   const paid = EXECUTED.map(([mode, submissions]) => ({ mode, submissions, id: pay(mode) }))
   for (const { mode, submissions, id } of paid) {
     const report = await rail.waitFor(id, 'executed')
+    t.equal((await network.record().idsOf([uetrOf(id)])).get(uetrOf(id)), id)
     t.match(report, { amount: 12_345n, currency: 'THB', destinationAccount: '1234567890' }, mode)
     t.match(atSwitch(id), { state: 'executed', submissions, repeatDiffers: false }, mode)
     t.same(statusesOf(id), ['executed'], mode)

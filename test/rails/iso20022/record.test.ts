@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { DAY } from '../../../src/base/clock.js'
+import type { EffectId } from '../../../src/base/ids.js'
+import { uetrOf } from '../../../src/rails/iso20022/payment_messages.js'
 import { openRecord } from '../../../src/rails/iso20022/record.js'
 import { tempFolder } from '../../support/temp_folder.js'
 import { simulatedClock } from '../../support/world.js'
@@ -28,4 +30,18 @@ t.test('missing numbers, in whatever order and however often they come', async (
   clock.pass(20 * DAY)
   t.same(await missingAt(7), [4, 5, 6])
   t.same(await missingAt(8, 11), [9, 10], 'those of the year before are others')
+})
+
+t.test('the UETRs of sent payments are kept, also across a restart', async (t) => {
+  const file = join(tempFolder(t), 'record.db')
+  const ids = [1, 2, 3].map((n) => `pout_01KAJ0V8X0000000000000000${n}` as EffectId)
+  const [first, second, unsent] = ids.map(uetrOf) as [string, string, string]
+  const record = await openRecord(file, simulatedClock())
+  for (const id of [ids[0]!, ids[1]!, ids[0]!]) record.sent(id)
+  t.same([...(await record.idsOf([second, unsent]))], [[second, ids[1]]])
+  record.sent(ids[0]!)
+  await record.close()
+  const later = await openRecord(file, simulatedClock())
+  t.teardown(() => later.close())
+  t.same([...(await later.idsOf([first]))], [[first, ids[0]]])
 })

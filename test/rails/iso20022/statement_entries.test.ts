@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { MESSAGE_BOUNDS, readMessage, writeMessage } from '../../../src/rails/iso20022/codec.js'
+import type { EffectId } from '../../../src/base/ids.js'
 import type { Message } from '../../../src/rails/iso20022/messages.js'
 import { uetrOf } from '../../../src/rails/iso20022/payment_messages.js'
 import { openRecord } from '../../../src/rails/iso20022/record.js'
@@ -13,7 +14,10 @@ import { simulatedClock } from '../../support/world.js'
 type Change = readonly [from: string | RegExp, to: string]
 
 /** What the only entry of a notification says, after changes of its text. */
-async function inEntry(t: Test, ...changes: readonly Change[]) {
+const inEntry = (t: Test, ...changes: readonly Change[]) => readEntry(t, [], changes)
+
+/** @param sent the payments whose UETR is kept */
+async function readEntry(t: Test, sent: readonly EffectId[], changes: readonly Change[]) {
   const { body } = readMessage(
     Buffer.from(
       changes.reduce((text, [from, to]) => {
@@ -25,6 +29,7 @@ async function inEntry(t: Test, ...changes: readonly Change[]) {
     MESSAGE_BOUNDS,
   ) as Extract<Message, { name: 'camt.054.001.08' }>
   const record = await openRecord(join(tempFolder(t), 'record.db'), simulatedClock())
+  for (const id of sent) record.sent(id)
   const [notified] = body.Ntfctn
   const { saids, notices } = await readNotification(notified!, undefined, record)
   await record.close()
@@ -132,7 +137,7 @@ t.test('a reference of ours that was cut is told, another one is not ours', asyn
   const named = (text: string): Change => [new RegExp(PAYOUT, 'g'), text]
   const cut = PAYOUT.slice(0, 16)
   t.same(await inEntry(t, named(cut)), { said: [], notices: [unclear('references', cut)] })
-  for (const other of ['INVOICE-7', 'NOTPROVIDED', 'pi_3MtwBwLkdIwHu7ix28a3tqPa']) {
+  for (const other of ['INVOICE-7', 'pi_3MtwBwLkdIwHu7ix28a3tqPa']) {
     t.same(await inEntry(t, named(other)), { said: [], notices: [] }, other)
   }
   const another: Change = [uetrOf(PAYOUT), uetrOf(OTHER)]
@@ -186,4 +191,28 @@ t.test('a payment that is booked twice is executed once, and an operator is told
   const back = '<CdtDbtInd>CRDT</CdtDbtInd>'
   const parts = batch(partOf(PAYOUT, vnd(1_250_000)), partOf(PAYOUT, vnd(1_250_000) + back))
   t.same(await inEntry(t, booked('0'), parts), { said: [EXECUTED, RETURNED], notices: [] })
+})
+
+t.test('an entry that names a payment by its UETR only is of that payment', async (t) => {
+  const withoutIds = new RegExp(`<InstrId>${PAYOUT}</InstrId><EndToEndId>${PAYOUT}</EndToEndId>`)
+  const uetrOnly: Change = [withoutIds, '']
+  t.same(await readEntry(t, [OTHER, PAYOUT], [uetrOnly]), { said: [EXECUTED], notices: [] })
+  t.same(await readEntry(t, [PAYOUT], [uetrOnly, CREDIT]), { said: [RETURNED], notices: [] })
+  const ofBank: Change = [withoutIds, '<EndToEndId>BANK-7</EndToEndId>']
+  t.same(await readEntry(t, [PAYOUT], [ofBank]), { said: [EXECUTED], notices: [] })
+  const cut: Change = [withoutIds, `<EndToEndId>${PAYOUT.slice(0, 16)}</EndToEndId>`]
+  t.same(await readEntry(t, [PAYOUT], [cut]), { said: [EXECUTED], notices: [] })
+  const notCut: Change = [withoutIds, '<EndToEndId>pout_01M9</EndToEndId>']
+  const contradicts = { said: [], notices: [unclear('references', 'pout_01M9')] }
+  t.same(await readEntry(t, [PAYOUT], [notCut]), contradicts)
+
+  const nothing = { said: [], notices: [] }
+  const told = { said: [], notices: [unclear('uetr', uetrOf(PAYOUT))] }
+  t.same(await readEntry(t, [OTHER], [uetrOnly]), told)
+  const notProvided: Change = [withoutIds, '<EndToEndId>NOTPROVIDED</EndToEndId>']
+  t.same(await readEntry(t, [], [notProvided]), told)
+  t.same(await readEntry(t, [], [ofBank]), nothing, 'the payment of another one')
+  t.same(await readEntry(t, [], [uetrOnly, CREDIT]), nothing, 'one to us')
+  t.same(await readEntry(t, [], [uetrOnly, coded('CHRG')]), nothing, 'a charge')
+  t.same(await readEntry(t, [], [uetrOnly, ['<Cd>BOOK', '<Cd>PDNG']]), nothing, 'not booked')
 })
