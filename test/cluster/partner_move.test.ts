@@ -203,6 +203,8 @@ const until = (what: string, server: Connection, sql: string): Promise<unknown> 
 /** More than move at once. */
 const LARGE = 520
 const ENDED = 400
+const STAYS = 'large stays in books_1'
+const REPEATED_MAX = 6
 
 t.test('a partner with many payments moves, which are set apart while it pays', async (t) => {
   const key = await cluster.createPartner('large', 'books_1')
@@ -235,17 +237,29 @@ t.test('a partner with many payments moves, which are set apart while it pays', 
   const check = await ops('partner', 'move', 'large', '--to', 'books_2', '--check')
   t.equal(check.exitCode, 0, check.out)
 
-  const moving = ops('partner', 'move', 'large', '--to', 'books_2', ...BECAUSE)
-  await until('payments are set apart', server, `SELECT 1 FROM partner_copies WHERE payments > 0`)
-  const kept = await ops('partner', 'move', 'large', '--to', 'books_1', ...BECAUSE)
-  t.match(kept.out, 'large stays in books_1', kept.err)
-  const ended = await moving
-  t.comment(ended.out + ended.err)
-  await until(
-    'what was set apart has gone back',
-    server,
-    `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM partner_copies)`,
-  )
+  const keptMeanwhile = async () => {
+    const moving = ops('partner', 'move', 'large', '--to', 'books_2', ...BECAUSE)
+    await until(
+      'payments are set apart',
+      server,
+      `SELECT 1 FROM partner_copies WHERE payments > 0
+       UNION SELECT 1 FROM placements WHERE partner = 'large' AND shard = 'books_2'`,
+    )
+    const kept = await ops('partner', 'move', 'large', '--to', 'books_1', ...BECAUSE)
+    const ended = await moving
+    t.comment(ended.out + ended.err)
+    await until(
+      'what was set apart has gone back, or is in place',
+      server,
+      `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM partner_copies)`,
+    )
+    return kept
+  }
+  let kept = await keptMeanwhile()
+  // On a busy machine a move can end before it is given up. It is repeated from books_1.
+  for (let repeated = 0; repeated < REPEATED_MAX && !kept.out.includes(STAYS); repeated++)
+    kept = await keptMeanwhile()
+  t.match(kept.out, STAYS, kept.err)
 
   const moved = await ops('partner', 'move', 'large', '--to', 'books_2', ...BECAUSE)
   t.comment(moved.out + moved.err)

@@ -4,7 +4,7 @@ import { createSeededRandom } from './seeded_random.js'
 import { attackGateway } from './gateway_attack.js'
 import { gatewayInput } from './gateway_input.js'
 
-const ROUNDS_MAX = 5
+const ROUNDS_MAX = 30
 
 t.test('the gateway withstands fuzzed requests', async (t) => {
   const seen = new Set<string>()
