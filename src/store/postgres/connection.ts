@@ -37,6 +37,7 @@ const DEFAULT_PORT = 5432
 const CONNECT_WITHIN_MS = 5_000
 /** A host that is up answers in this time after the first primary that does. */
 const OTHERS_WITHIN_MS = 500
+/** The list of all settings would take as long as the rest of ROLE. */
 const SINCE_17 = 'transaction_timeout'
 /** The timeline is the first part of the name of a WAL file, in hexadecimal digits. */
 const ROLE = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session,
@@ -44,7 +45,8 @@ const ROLE = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session
   (SELECT system_identifier::text FROM pg_control_system()) AS system,
   CASE WHEN pg_is_in_recovery() THEN '0'
     ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline,
-  (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = '${SINCE_17}')`
+  CASE WHEN current_setting('${SINCE_17}', true) IS NOT NULL
+    THEN set_config('${SINCE_17}', '0', false) END`
 const BIGINT_OID = 20
 /** A server that does not answer does not hold up who leaves it. */
 const CLOSE_WITHIN_MS = SECOND
