@@ -7,6 +7,9 @@ const LATE_OPTIMIZATION = pathToFileURL(
   join(projectRoot(), '.build/test/runner/late_optimization.js'),
 ).href
 
+/** From 22 on V8 counts calls, optimizes later by itself, and has no such budget. */
+const optimizesEarly = Number.parseInt(process.versions.node, 10) < 22
+
 /**
  * Without NODE_EXTRA_CA_CERTS: no test calls a server outside, and each process of Node would parse
  * the certificates at its start.
@@ -20,6 +23,6 @@ export function jobEnvironment({
     ...environment,
     TAP_TIMEOUT: '0',
     NO_COLOR: '1',
-    NODE_OPTIONS: `${options} --import=${LATE_OPTIMIZATION}`.trim(),
+    NODE_OPTIONS: optimizesEarly ? `${options} --import=${LATE_OPTIMIZATION}`.trim() : options,
   }
 }
