@@ -116,10 +116,10 @@ function signedCaller(call: ProofInput): Caller | Reason {
     call.now,
   )
   if (!verified.ok) return verified.reason
-  const { partner, keyId, nonce } = verified
+  const { partner, keyId, nonce, signedAt } = verified
   return {
     tenant: tenantOf(partner, environment),
-    signedBy: { key_id: keyId, nonce },
+    signedBy: { key_id: keyId, nonce, signed_at: String(signedAt) },
     sessionJti: '',
     receiptSubject: '',
     rateKey: keyId,

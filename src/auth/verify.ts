@@ -61,6 +61,7 @@ export type Verification =
       readonly environment: Environment
       /** 32 bytes. */
       readonly nonce: Buffer
+      readonly signedAt: Instant
     }
   | { readonly ok: false; readonly reason: RefusalReason }
 
@@ -94,7 +95,10 @@ export function verifyRequest(
   if (isRevoked(known, now)) return refused('key_revoked')
   if (Math.abs(now - at) > TIMESTAMP_SKEW_MS) return refused('timestamp_outside_window')
   if (!matches) return refused('signature_mismatch')
-  return { ok: true, keyId: keyId as KeyId, partner, environment, nonce: Buffer.from(nonce, 'hex') }
+  return {
+    ...{ ok: true, keyId: keyId as KeyId, partner, environment },
+    ...{ nonce: Buffer.from(nonce, 'hex'), signedAt: at },
+  }
 }
 
 const isText = (value: HeaderValue): value is string => typeof value === 'string'

@@ -12,7 +12,7 @@ import { openOperatorCertificates } from '../auth/operator_ca.js'
 import { knownBackupAgeSeconds } from '../base/backup_marks.js'
 import { EXIT_DEPOSED } from '../process/child.js'
 import { reportChanges, type StateReport } from '../process/state_report.js'
-import { instant, systemClock, systemPause, type Instant } from '../base/clock.js'
+import { instant, plus, systemClock, systemPause, type Instant } from '../base/clock.js'
 import { crashPoint } from '../base/crash_point.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { listen } from '../grpc/connections.js'
@@ -144,8 +144,10 @@ const relay = createLateRelay({
   log,
 })
 const committedEvents = createCommittedEvents()
+/** That of the PostgreSQL server, so that a wrong clock of this machine refuses no request. */
+const requestClock = { now: () => plus(systemClock.now(), -(store.clockOffsetMs?.() ?? 0)) }
 const pipeline = createPipeline({
-  clock,
+  ...{ clock, requestClock },
   random,
   store,
   memory,

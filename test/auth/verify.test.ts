@@ -63,6 +63,7 @@ t.test('a valid signature authenticates its key', async (t) => {
     partner: 'demo',
     environment: 'sandbox',
     nonce: Buffer.from(NONCE, 'hex'),
+    signedAt: NOW,
   })
   t.equal(
     outcome(signedWith(unsigned({ method: 'GET', body: Buffer.alloc(0) }))),

@@ -3,7 +3,7 @@
  * is in authenticate.test.ts.
  */
 import t from 'tap'
-import { instant } from '../../src/base/clock.js'
+import { instant, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
 import { errorOf } from './answers.js'
 import { heldClock } from './held_clock.js'
@@ -32,9 +32,10 @@ const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 t.test('a signed create sends one command and answers with its body unchanged', async (t) => {
   const gateway = await startGateway(t)
   const nonce = 'ab'.repeat(32)
+  const timestamp = toRfc3339(systemClock.now())
   const answer = await call(gateway.port, {
     ...createRequest(),
-    nonce,
+    ...{ nonce, timestamp },
     headers: { 'Idempotency-Key': 'order 17' },
   })
   t.equal(answer.status, 201)
@@ -50,6 +51,7 @@ t.test('a signed create sends one command and answers with its body unchanged', 
   t.ok(command !== undefined && command.budget_ms > 4_000 && command.budget_ms <= 5_000)
   t.equal(command?.signed_by?.key_id, KEY_ID)
   t.equal(command?.signed_by?.nonce.toString('hex'), nonce)
+  t.equal(command?.signed_by?.signed_at, String(Date.parse(timestamp)))
   t.match(answer.headers.get('x-request-id'), /^req_/)
   t.same(answer.json, { operation: 'create_intent', tenant: TENANT, ticket: command?.ticket })
 })

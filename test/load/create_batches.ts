@@ -45,7 +45,10 @@ export async function createBatches(folder: string, count: number): Promise<read
     const user = { partner_user_id: `user-${created % USERS}` }
     const request = anIntent({ ...user, idempotency_key: random.bytes(16).toString('hex') })
     const work = internalWork(createIntent(DEMO, request), 'request')
-    const signedBy = { keyId: key.id, nonce: random.bytes(NONCE_BYTES) }
+    const signedBy = {
+      ...{ keyId: key.id, nonce: random.bytes(NONCE_BYTES) },
+      signedAt: world.clock.now(),
+    }
     const asRequest = { ...work, queueKey: DEMO, origin: BY_TEST, signedBy }
     return new Promise((reply) => world.submit({ ...asRequest, reply }))
   }

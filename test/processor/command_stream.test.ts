@@ -4,7 +4,7 @@
 import t, { type Test } from 'tap'
 import { credentials, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
-import { plus } from '../../src/base/clock.js'
+import { MINUTE, plus } from '../../src/base/clock.js'
 import { newId } from '../../src/base/ids.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { bearer } from '../../src/grpc/bearer.js'
@@ -285,6 +285,18 @@ t.test('a list consumes its nonce, and a consumed nonce is refused', async (t) =
   const again = await send({ list_payouts: {}, signed_by })
   t.same([again.code, again.body], ['authentication_failed', ''])
   t.equal((await send({ get_balances: {}, signed_by })).code, 'authentication_failed')
+})
+
+t.test('a request of a gateway with a wrong clock is refused', async (t) => {
+  const { send, world } = await openServers(t)
+  const signedAt = async (ms: number): Promise<string | undefined> => {
+    const nonce = Buffer.alloc(32, 4)
+    const signed_by = { key_id: 'demo_sandbox_2026q4', nonce, signed_at: String(ms) }
+    return (await send({ get_balances: {}, signed_by })).code
+  }
+  t.equal(await signedAt(world.clock.now() - 6 * MINUTE), 'authentication_failed', 'slow')
+  t.equal(await signedAt(world.clock.now() + 6 * MINUTE), 'authentication_failed', 'fast')
+  t.equal(await signedAt(world.clock.now()), '', 'neither has consumed the nonce')
 })
 
 t.test('a command for a partner of another shard is answered not_here', async (t) => {

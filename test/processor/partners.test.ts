@@ -53,7 +53,7 @@ const signedCall = (world: World, keyId: string): Promise<string> =>
       command: getBalances(DEMO),
       origin: BY_TEST,
       deadline: null,
-      signedBy: { keyId: keyId as KeyId, nonce: randomBytes(32) },
+      signedBy: { keyId: keyId as KeyId, nonce: randomBytes(32), signedAt: world.clock.now() },
       reply: (answer) => resolve(codeOf(answer)),
     })
   })

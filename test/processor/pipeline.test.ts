@@ -9,7 +9,7 @@ import {
 } from '../../src/base/constants.js'
 import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId, type TenantId } from '../../src/base/ids.js'
-import type { Command, Work } from '../../src/processor/cycle/command.js'
+import type { Command, SignedBy, Work } from '../../src/processor/cycle/command.js'
 import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
@@ -464,9 +464,9 @@ t.test('a full nonce table answers configuration_error, not a replay error', asy
 
 const REFUSED = 'authentication_failed'
 
-const signedWith = (nonce: number): NonNullable<Work['signedBy']> => ({
+const signedWith = (nonce: number): SignedBy => ({
   keyId: 'demo_sandbox_2026q4' as KeyId,
-  nonce: Buffer.alloc(32, nonce),
+  ...{ nonce: Buffer.alloc(32, nonce), signedAt: null },
 })
 
 t.test('while the disk is almost full, reads work and open payments proceed', async (t) => {

@@ -53,7 +53,7 @@ export function call(simulation: SimulationContext, { commandAt, onAnswer, isBea
   }
   trace.add(`call ${name}`)
   const keyId = isRevoked ? random.pick(revoked) : active.at(-1)!
-  const signedBy = isBearer === true ? null : { keyId, nonce }
+  const signedBy = isBearer === true ? null : { keyId, nonce, signedAt: null }
   processors.submit(commandAt, check, { withinMs: ANSWER_WITHIN_MS, signedBy })
 }
 

@@ -155,6 +155,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
     decisions.passed(memory.newestMoment)
     pipeline = createPipeline({
       clock: options.isMachineClock === true ? decisions : clock,
+      requestClock: clock,
       random,
       store,
       memory,

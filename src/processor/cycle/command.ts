@@ -97,6 +97,14 @@ export const refusedInRecovery = (command: Command): Command => ({
   allowedInRecovery: false,
 })
 
+/** The signature of a request, which its gateway has verified. */
+export interface SignedBy {
+  readonly keyId: KeyId
+  readonly nonce: Buffer
+  /** Null: a gateway of an older version. */
+  readonly signedAt: Instant | null
+}
+
 /** A submitted command with its deadline, its reply callback and the signature to consume. */
 export interface Work {
   readonly queueKey: QueueKey
@@ -104,7 +112,7 @@ export interface Work {
   readonly origin: Origin
   /** After this instant the command is dropped undecided. Null if it never is. */
   readonly deadline: Instant | null
-  readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
+  readonly signedBy: SignedBy | null
   readonly reply: Reply
   /** Set before it is submitted, if there is a screening service: see CommandContext. */
   screening?: Screening | null

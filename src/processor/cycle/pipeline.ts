@@ -13,10 +13,13 @@
  * - A command that throws before it changed anything is answered with an error, and a corrupt row
  *   is logged and counted. A command that throws half-way stops the process.
  * - While the pipeline is held, commands wait undecided: nothing changes in memory or on disk.
+ * - A nonce is kept for as long as its request is accepted, whatever the clock of a gateway says:
+ *   the timestamp of the request is judged here too (SIGNED_WITHIN_MS).
  * - One batch at a time is prefetched and decided; eviction happens only between two of them, so a
  *   prefetched row stays in memory until it is decided on (cache/row_cache).
  */
 import { newFingerprint } from '../../auth/fingerprint.js'
+import { NONCE_KEPT_MS } from '../../auth/nonces.js'
 import { assert } from '../../base/assert.js'
 import {
   BATCH_MAX,
@@ -37,7 +40,7 @@ import type { RailInstruction } from '../../rails/rail.js'
 import type { Store } from '../../store/store.js'
 import type { Tracer } from '../../tracing/tracer.js'
 import type { Rules } from './rules.js'
-import type { CommandContext, QueueKey, RailStates, Work } from './command.js'
+import type { CommandContext, QueueKey, RailStates, SignedBy, Work } from './command.js'
 import { refuse } from './answer.js'
 import { createCommandTraces, type CommandTraces } from './command_traces.js'
 import {
@@ -56,6 +59,8 @@ import type { Vault } from '../keys/vault.js'
 
 export interface PipelineDependencies {
   readonly clock: Clock
+  /** Judges when requests were signed: `clock` is ahead while the books are. Default: `clock`. */
+  readonly requestClock?: Clock
   readonly random: Random
   readonly store: Store
   readonly memory: Memory
@@ -145,11 +150,15 @@ const OWN_ORIGIN: Origin = { cause: 'service', requestId: null }
 const isOfOthers = ({ origin: { cause } }: Work): boolean =>
   cause === 'operator' || cause === 'webhook_pool'
 
+/** Twice that is the time for which a nonce is kept. It allows for clocks that differ a little. */
+const SIGNED_WITHIN_MS = NONCE_KEPT_MS / 2
+
 /** A cleanup deletes more rows than this many commits add. */
 const CLEAN_NONCES_EVERY_COMMITS = 64
 
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { clock, store, memory, log, yieldToEventLoop, meter = NO_METER } = dependencies
+  const { requestClock = clock } = dependencies
   const queue = createFairQueue<QueueKey, Work>()
   const { tracer } = dependencies
   const traces = tracer === undefined ? undefined : createCommandTraces(tracer)
@@ -163,6 +172,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   let held: Work[] | null = null
   let released: Promise<void> = Promise.resolve()
   const scratch = newFingerprint()
+  /** The time of `requestClock` in the chunk. */
+  let requestsNow = requestClock.now()
   const metrics: PipelineMetrics = {
     commands: 0,
     commits: 0,
@@ -241,6 +252,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const decideChunk = (batch: readonly Work[], start: number, end: number): void => {
     const now = clock.now()
+    requestsNow = requestClock.now()
     const meterNow = meter.now()
     const ctx: ChunkContext = {
       origin: OWN_ORIGIN,
@@ -329,11 +341,12 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   /**
    * Consumes the nonce, or returns the error code of the refusal. The key is checked again because
-   * a revocation may not have reached the gateway yet. A full nonce table is a 503, because it
-   * must not make valid calls look like replays.
+   * a revocation may not have reached the gateway yet, the timestamp because the gateway's clock
+   * may be wrong. A full nonce table is a 503, because it must not make valid calls look like
+   * replays.
    */
   const signatureFault = (
-    { keyId, nonce }: NonNullable<Work['signedBy']>,
+    { keyId, nonce, signedAt }: SignedBy,
     { queueKey }: Work,
     ctx: CommandContext,
   ): ErrorCode | null => {
@@ -341,6 +354,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const key = memory.keys.get(keyId)
     if (key === undefined || key.tenant !== queueKey) return 'authentication_failed'
     if (!isActiveKey(key, ctx.now)) return 'authentication_failed'
+    if (Math.abs(requestsNow - (signedAt ?? requestsNow)) > SIGNED_WITHIN_MS)
+      return 'authentication_failed'
     if (nonces.isFull(ctx.now)) return 'configuration_error'
     nonces.fingerprint(key.tenant, nonce, scratch)
     if (!nonces.add(scratch, ctx.now)) return 'authentication_failed'

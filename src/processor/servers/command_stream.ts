@@ -21,15 +21,16 @@ import type {
   ProgressMark,
   ProgressMark__Output,
 } from '../../../protos/types/causeway/internal/v1/ProgressMark.js'
+import type { SignedBy__Output as WireSignedBy } from '../../../protos/types/causeway/internal/v1/SignedBy.js'
 import type { Reply as WireReply } from '../../../protos/types/causeway/internal/v1/Reply.js'
 import type { ReplyBatch } from '../../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../base/constants.js'
-import { plus, type Clock, type Instant } from '../../base/clock.js'
+import { instant, plus, type Clock, type Instant } from '../../base/clock.js'
 import { partsOfTenant, type KeyId, type TenantId } from '../../base/ids.js'
 import { readTraceparent } from '../../base/traceparent.js'
 import type { Memory } from '../cache/memory.js'
 import { refuse, type Answer } from '../cycle/answer.js'
-import type { Work } from '../cycle/command.js'
+import type { SignedBy, Work } from '../cycle/command.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { QueryRunner } from '../queries/query.js'
 import { jsonOf } from '../queries/raw_json.js'
@@ -112,9 +113,7 @@ export function commandStreamService({
           },
           gatewaySpan: null,
           deadline,
-          signedBy: wire.signed_by
-            ? { keyId: wire.signed_by.key_id as KeyId, nonce: wire.signed_by.nonce }
-            : null,
+          signedBy: wire.signed_by ? signatureIn(wire.signed_by) : null,
           reply: (answer) => {
             if (query === null || !answer.ok) reply(answer)
             else
@@ -225,6 +224,12 @@ function createReplyBatcher(
     },
   }
 }
+
+const signatureIn = ({ key_id, nonce, signed_at }: WireSignedBy): SignedBy => ({
+  ...{ keyId: key_id as KeyId, nonce },
+  signedAt: signed_at === NOT_GIVEN ? null : instant(Number(signed_at)),
+})
+const NOT_GIVEN = '0'
 
 function toWire(ticket: number, answer: Answer): WireReply {
   if (!answer.ok) return { ticket, code: answer.code, violation: answer.violation ?? null }

@@ -100,6 +100,16 @@ export const AUTHENTICATION: readonly Mutant[] = [
       '',
     ],
   }),
+  ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/signed_requests', {
+    'A slow gateway lets a request in whose nonce is forgotten.': [
+      'Math.abs(requestsNow - (signedAt ?? requestsNow))',
+      '((signedAt ?? requestsNow) - requestsNow)',
+    ],
+    'A fast gateway lets a request in that outlasts its nonce.': [
+      'Math.abs(requestsNow - (signedAt ?? requestsNow))',
+      '(requestsNow - (signedAt ?? requestsNow))',
+    ],
+  }),
   ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/pipeline', {
     'A key of another partner consumes the nonce of this one.': [
       'key === undefined || key.tenant !== queueKey',
