@@ -65,7 +65,11 @@ if (!values.onlyMoves) {
   else printCounts(counts)
 }
 if (!values.onlyBooks && process.exitCode === undefined) {
-  const counts = await simulateMoveSeeds({ ...seeds, steps: values.steps ?? 3_000 })
+  const counts = await simulateMoveSeeds({
+    ...seeds,
+    steps: values.steps ?? 3_000,
+    restores: values.restores,
+  })
   if (counts === null) process.exitCode = 1
   else printCounts(counts)
 }

@@ -1,10 +1,13 @@
 /** Shards that move between simulated processors, and injected faults that must be found. */
 import t from 'tap'
+import { FAILED_MOVE_SEEDS } from './failed_seeds.js'
 import { MOVE_FAULTS } from './moves/faults.js'
 import { simulateMoves } from './moves/simulation.js'
 
 const FIRST = 20_261_120
-const SEEDS = 6
+const SEEDS = Array.from({ length: 6 }, (_, index) => FIRST + index)
+/** In the last one a crash interrupts a release. */
+const RESTORED_SEEDS = [...SEEDS, ...FAILED_MOVE_SEEDS, 2_083]
 const STEPS = 3_000
 const SEEDS_MAX = 20
 
@@ -18,13 +21,35 @@ const REQUIRED = [
   'answer ok',
 ]
 
-t.test('fixed seeds pass', async (t) => {
-  const total = new Map<string, number>()
-  for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
-    const counts = await simulateMoves({ seed, steps: STEPS })
-    for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
-  }
-  for (const what of REQUIRED) t.ok((total.get(what) ?? 0) > 0, what)
+const REQUIRED_OF_RESTORES = [
+  'moves',
+  'ended: moved',
+  'restored with a loss',
+  'ended: released',
+  'released',
+  'ended: refused',
+  'released again',
+]
+
+t.setTimeout(0)
+
+for (const restores of [false, true]) {
+  const which = restores ? ' of clusters that go back to copies' : ''
+  t.test(`fixed seeds${which} pass`, async (t) => {
+    const total = new Map<string, number>()
+    for (const seed of restores ? RESTORED_SEEDS : SEEDS) {
+      const counts = await simulateMoves({ seed, steps: STEPS, restores })
+      for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
+    }
+    for (const what of restores ? REQUIRED_OF_RESTORES : REQUIRED)
+      t.ok((total.get(what) ?? 0) > 0, what)
+  })
+}
+
+t.test('a seed is the same run again', async (t) => {
+  const run = (): ReturnType<typeof simulateMoves> =>
+    simulateMoves({ seed: FIRST, steps: STEPS, restores: true })
+  t.same([...(await run())], [...(await run())])
 })
 
 for (const fault of MOVE_FAULTS) {

@@ -89,17 +89,19 @@ export async function simulateMoveSeeds({
   first,
   runs,
   steps,
+  restores = false,
   onLine,
-}: Pick<SeedsOptions, 'first' | 'runs' | 'steps' | 'onLine'>): Promise<Counts | null> {
+}: Pick<SeedsOptions, 'first' | 'runs' | 'steps' | 'restores' | 'onLine'>): Promise<Counts | null> {
   const total = new Map<string, number>()
+  const which = ['moves', ...(restores ? ['--restores'] : [])].join(' ')
   for (let seed = first; seed < first + runs; seed++) {
     try {
-      const counts = await simulateMoves({ seed, steps })
+      const counts = await simulateMoves({ seed, steps, ...(restores ? { restores } : {}) })
       for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
       onLine(`moves, seed ${seed}: ${steps} steps passed`)
     } catch (error) {
       onLine(String(error instanceof Error ? error.stack : error))
-      onLine(`seed ${seed} failed. ${repeat(seed, { steps, without: [] }, 'moves')}`)
+      onLine(`seed ${seed} failed. ${repeat(seed, { steps, without: [] }, which)}`)
       return null
     }
   }

@@ -16,12 +16,14 @@
  * - Books without a high-water mark are unverified and refuse writes until every rail answers, or
  *   the bus has an event that they have. Until then no rail is linked: its reports could not be
  *   applied, and come once a link. The release of a recovery leaves a mark.
+ * - A release begins an epoch above each that an owner in the lost time can have begun: a later
+ *   owner on another machine has a mark of it, and would refuse the books.
  * - In recovery mode, and while the books are unverified, the high-water mark is not moved: it is
  *   the evidence of the loss.
  */
 import { basename } from 'node:path'
 import { EXIT_BOOKS_BEHIND } from '../../process/child.js'
-import { SECOND, type Clock } from '../../base/clock.js'
+import { SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import { SANDBOX_RAIL } from '../../rails/rail.js'
 import type { Progress } from '../../store/progress.js'
@@ -46,6 +48,12 @@ const GATEWAY = 'a gateway'
 
 /** More than the lost books can have begun, where no high-water mark is left to tell. */
 const UNSEEN_EPOCHS = 1_000
+
+/**
+ * At least as many as take-overs of PostgreSQL have begun: those are rarer than one a second. The
+ * owners of the lost time can have run on other machines, which keep their marks.
+ */
+const epochsBegunBy = (now: Instant): number => Math.floor(now / SECOND)
 
 /** The process ends. */
 const NEVER = new Promise<never>(() => undefined)
@@ -85,7 +93,20 @@ export interface RecoveryOptions {
   readonly clock: Clock
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
+  /** Default: files, and the end of this process. */
+  readonly ports?: RecoveryPorts
 }
+
+/** What it does outside of the books. */
+export interface RecoveryPorts {
+  /** @returns undefined when there is none */
+  readMark(path: string): string | undefined
+  replaceMark(path: string, mark: string): Promise<void>
+  /** The books are behind: ends the process. */
+  refuse(reason: string): Promise<never>
+}
+
+type RecoveryMemory = Pick<Memory, 'recovery' | 'isUnverified'>
 
 export interface Recovery {
   /** The books; each commit outside of recovery mode moves the high-water mark. */
@@ -99,7 +120,7 @@ export interface Recovery {
   /** The newest commit that a gateway has replies of. */
   admitGateway(progress: Progress): Promise<void>
   /** Enters recovery mode when it is active. */
-  enter(pipeline: Pick<Pipeline, 'submit'>, memory: Memory): Promise<void>
+  enter(pipeline: Pick<Pipeline, 'submit'>, memory: RecoveryMemory): Promise<void>
   /** Resolves when the bus and the rail were checked, or could not be reached in time. */
   checkSources(): Promise<void>
   /** True once the books may be written, as far as their marks are concerned. */
@@ -126,13 +147,14 @@ export interface Recovery {
 export async function createRecovery(options: RecoveryOptions): Promise<Recovery> {
   const { books, highWaterFile, requestedBy, clock, pause, log } = options
   const { publishedEpoch = () => Promise.resolve(0), rails = [SANDBOX_RAIL] } = options
+  const ports = options.ports ?? ownPorts(log)
   /** Rails that have not vouched for the books. */
   const unheard = new Set(rails)
-  const former = formerMark(options)
-  const mark = foundMark(highWaterFile, log) ?? former
+  const former = formerMark(options, ports)
+  const mark = foundMark(highWaterFile, ports, log) ?? former
   const found = mark?.progress
   const highWater = createHighWater({
-    write: (mark) => replaceMarkFile(highWaterFile, mark),
+    write: (mark) => ports.replaceMark(highWaterFile, mark),
     found,
     pause,
     log,
@@ -148,12 +170,12 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   let isBehindGateway = false
   let restart: (() => void) | undefined
   let submitTo: Pick<Pipeline, 'submit'> | undefined
-  let memory: Memory | undefined
+  let memory: RecoveryMemory | undefined
 
   const marks = createMarks(books.marks, clock)
   if (mark !== undefined) {
     const result = await marks.check({ kind: 'high_water', ...mark })
-    if (result.kind === 'behind' && !isActive) await refuseBooks(result.reason, log)
+    if (result.kind === 'behind' && !isActive) await ports.refuse(result.reason)
   }
 
   const enter = (cause: string, stops: RecoveryStop): Promise<void> =>
@@ -168,7 +190,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       log.error({ reason }, 'submissions to the rail are stopped, until they are released')
       return onState()
     }
-    if (!late || restart === undefined) return refuseBooks(reason, log)
+    if (!late || restart === undefined) return ports.refuse(reason)
     await enter(reason, 'writes')
     log.error({ reason }, 'the books went back in time: recovery mode')
     restart()
@@ -248,7 +270,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       isBehindGateway = true
       // A former owner is behind as well; the store reports that it was deposed.
       await books.barrier()
-      await refuseBooks(result.reason, log)
+      await ports.refuse(result.reason)
     },
     enter: async (pipeline, given) => {
       submitTo = pipeline
@@ -293,10 +315,11 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     },
     close: async () => {
       if (isReleased) {
-        const { epoch } = books.marks.progress()
+        const { epoch, acceptedEpoch } = books.marks.progress()
         const ofFiles = [found?.epoch ?? epoch + UNSEEN_EPOCHS, former?.progress.epoch ?? 0]
         const known = [...ofFiles, newestEpoch, await publishedEpoch()]
-        await books.raiseEpoch(Math.max(...known))
+        const begun = acceptedEpoch === undefined ? 0 : epochsBegunBy(clock.now())
+        await books.raiseEpoch(Math.max(...known, begun))
         highWater.committed(books.marks.progress())
       }
       await highWater.stop()
@@ -309,8 +332,8 @@ interface FoundMark {
   readonly progress: Progress
 }
 
-function foundMark(path: string, log: Logger): FoundMark | undefined {
-  const text = readMarkFile(path)
+function foundMark(path: string, { readMark }: RecoveryPorts, log: Logger): FoundMark | undefined {
+  const text = readMark(path)
   if (text === undefined) return undefined
   const source = basename(path)
   const progress = readHighWater(text)
@@ -320,11 +343,20 @@ function foundMark(path: string, log: Logger): FoundMark | undefined {
 }
 
 /** The file may be of other books: this data directory had them before it joined the cluster. */
-function formerMark({ books, formerHighWaterFile, log }: RecoveryOptions): FoundMark | undefined {
+function formerMark(
+  { books, formerHighWaterFile, log }: RecoveryOptions,
+  ports: RecoveryPorts,
+): FoundMark | undefined {
   if (formerHighWaterFile === undefined) return undefined
-  const found = foundMark(formerHighWaterFile, log)
+  const found = foundMark(formerHighWaterFile, ports, log)
   return found?.progress.booksId === books.marks.progress().booksId ? found : undefined
 }
+
+const ownPorts = (log: Logger): RecoveryPorts => ({
+  readMark: readMarkFile,
+  replaceMark: replaceMarkFile,
+  refuse: (reason) => refuseBooks(reason, log),
+})
 
 /** Ends the process. The supervisor prints its last line, whatever the log level. */
 function refuseBooks(reason: string, log: Logger): Promise<never> {

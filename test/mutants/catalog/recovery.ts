@@ -2,6 +2,12 @@
 import { faultsIn, type Mutant } from '../mutant.js'
 
 export const RECOVERY: readonly Mutant[] = [
+  ...faultsIn('src/processor/background/recovery.ts', 'processor/recovery/former_mark', {
+    'A release on PostgreSQL begins an epoch below those of lost owners.': [
+      '? 0 : epochsBegunBy(clock.now())',
+      '? 0 : -epochsBegunBy(clock.now())',
+    ],
+  }),
   ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/recovery/recovery_mode', {
     'Recovery mode accepts writes.': [
       'if (isReadOnly(memory) && work',

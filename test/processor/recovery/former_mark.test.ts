@@ -24,9 +24,9 @@ async function sourcesAhead(): Promise<string[]> {
   return recovery.behind().map(({ reason }) => reason)
 }
 
-const restored = (publishedEpoch = 0): Promise<Recovery> =>
+const restored = (publishedEpoch = 0, books = world.store): Promise<Recovery> =>
   createRecovery({
-    books: world.store,
+    books,
     highWaterFile: join(folder, ofShard),
     formerHighWaterFile: join(folder, former),
     requestedBy: 'RECOVERY=yes',
@@ -87,6 +87,20 @@ t.test('a release begins an epoch above that of every file and of the cluster', 
   again.released()
   await again.close()
   t.equal(world.store.marks.progress().epoch, 52)
+})
+
+t.test('on PostgreSQL it is also above those of owners on other machines', async (t) => {
+  const { marks } = world.store
+  const progress = (): Progress => ({ ...marks.progress(), acceptedEpoch: 0, lastBatchBefore: 0 })
+  const began: number[] = []
+  const recovery = await restored(0, {
+    ...world.store,
+    marks: { ...marks, progress },
+    raiseEpoch: (above) => Promise.resolve(void began.push(above)),
+  })
+  recovery.released()
+  await recovery.close()
+  t.same(began, [Math.floor(world.clock.now() / 1_000)], 'one a second has begun, at most')
 })
 
 t.test('without a file a release begins an epoch above those of lost take-overs', async (t) => {

@@ -18,6 +18,8 @@ export interface MoveFault {
   readonly keepsAnnouncing?: true
   /** A gateway sends calls in flight again, to the next owner. */
   readonly repeats?: true
+  /** A release begins the next epoch, whatever others have seen. */
+  readonly raisesByOne?: true
   /** The named processor does not wait for the release. */
   readonly takesEarly?: true
 }
@@ -57,5 +59,11 @@ export const MOVE_FAULTS: readonly MoveFault[] = [
     firstSeed: FIRST + 2,
     takesEarly: true,
     finding: LEASE,
+  },
+  {
+    name: 'a release begins the next epoch of the restored books',
+    firstSeed: FIRST,
+    raisesByOne: true,
+    finding: /has the number of a lost one|refuses released books/,
   },
 ]

@@ -9,6 +9,7 @@
  */
 import { Metadata } from '@grpc/grpc-js'
 import type { Command } from '../../../protos/types/causeway/internal/v1/Command.js'
+import type { ProgressMark } from '../../../protos/types/causeway/internal/v1/ProgressMark.js'
 import { createHeldCommands, type Submit } from '../../../gateway/upstream/held_commands.js'
 import type { StreamClient } from '../../../gateway/upstream/processor_client.js'
 import type { PendingCommand } from '../../../gateway/upstream/pending_command.js'
@@ -24,6 +25,8 @@ import type { Call, ClusterProcess, OpenStreams, Reply } from './processor.js'
 export interface SimulatedGateway {
   readonly history: readonly Entry[]
   call(call: Call): void
+  /** It forgets the marks that it has. */
+  restart(): void
   close(): void
 }
 
@@ -36,6 +39,8 @@ export interface SimulatedGatewayOptions {
   /** By address. */
   readonly machines: ReadonlyMap<string, SimulatedMachine>
   readonly fault: MoveFault | undefined
+  /** It shows the marks of replies: the books can be set back. */
+  readonly showsMarks: boolean
   readonly onCount: (what: string) => void
   readonly onViolation: (violation: Error) => void
 }
@@ -59,7 +64,10 @@ const RETRY_MS = 100
 const HOLD_WITHIN_MS = 4_000
 
 export function createSimulatedGateway(options: SimulatedGatewayOptions): SimulatedGateway {
-  const { name, scheduler, clock, tick, machines, fault, onCount, onViolation } = options
+  const { name, scheduler, clock, tick, machines, fault, showsMarks } = options
+  const { onCount, onViolation } = options
+  let known: () => readonly ProgressMark[] = () => []
+  let forgotten: readonly ProgressMark[] = []
   const calls = new WeakMap<Command, Sent>()
   const history: Entry[] = []
 
@@ -129,7 +137,8 @@ export function createSimulatedGateway(options: SimulatedGatewayOptions): Simula
     return { close: () => undefined }
   }
 
-  const openClient: ProcessorPorts['openClient'] = ({ address, onOpen }): StreamClient => {
+  const openClient: ProcessorPorts['openClient'] = ({ address, marks, onOpen }): StreamClient => {
+    known = () => marks!.all()
     const machine = machines.get(address)!
     const inFlight = new Map<number, readonly [Sent, PendingCommand]>()
     const held = createHeldCommands(clock, log)
@@ -168,14 +177,15 @@ export function createSimulatedGateway(options: SimulatedGatewayOptions): Simula
         held.refuse()
       })
     }
-    const settle = (ticket: number, { code, entity, state }: Reply): void => {
+    const settle = (ticket: number, { code, entity, state, mark, era }: Reply): void => {
+      if (mark !== undefined) marks!.received(mark)
       const [sent, pending] = inFlight.get(ticket) ?? []
       if (sent === undefined || !inFlight.delete(ticket)) return
       if (code === 'not_here') {
         onCount('not_here')
         sent.hasArrived = false
       }
-      pending?.settle(code, JSON.stringify([entity, state]), false)
+      pending?.settle(code, JSON.stringify([entity, state, era]), false)
     }
     const breakOff = (): void => {
       streams = undefined
@@ -197,6 +207,10 @@ export function createSimulatedGateway(options: SimulatedGatewayOptions): Simula
       if (opened === undefined) return false
       streams = opened
       toProcessor = channelTo(machine)
+      if (showsMarks) {
+        const shown = known().filter((mark) => !forgotten.includes(mark))
+        toProcessor(() => opened.show(shown))
+      }
       endHolding()
       held.releaseTo(submit)
       onOpen?.()
@@ -228,21 +242,22 @@ export function createSimulatedGateway(options: SimulatedGatewayOptions): Simula
       const entry: Entry = {
         ...{ gateway: name, ...call },
         ...{ invoked: tick(), answered: null, outcome: 'unknown' },
-        ...{ entity: '', state: 0 },
+        ...{ entity: '', state: 0, era: 0 },
       }
       history.push(entry)
       const settle: PendingCommand['settle'] = (code, body) => {
         entry.answered = tick()
         entry.outcome = code === '' ? 'ok' : code === 'not_found' ? 'not_found' : 'unknown'
         onCount(`answer ${code === '' ? 'ok' : code}`)
-        if (code !== '') return
-        const [entity, state] = JSON.parse(body) as [string, number]
-        Object.assign(entry, { entity, state })
+        if (entry.outcome === 'unknown') return
+        const [entity, state, era] = JSON.parse(body) as [string, number, number]
+        Object.assign(entry, { entity, state, era })
       }
       const command: Command = { tenant: `${call.partner}_sandbox`, budget_ms: BUDGET_MS }
       calls.set(command, { call, hasArrived: false })
       processors.client.submit(command, { startedAt: clock.now(), settle })
     },
+    restart: () => (forgotten = known()),
     close: () => processors.close(),
   }
 }

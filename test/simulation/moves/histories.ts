@@ -4,7 +4,8 @@
  * - A key has one entity, at every gateway.
  * - The events of a partner are numbered without a gap, in the order of their commits.
  * - A state never regresses: a call that began after an answer shows no earlier state.
- * - Nothing acknowledged is lost, and no call was executed twice.
+ * - Nothing acknowledged is lost but by a restore, and no call was executed twice.
+ * - A restore begins an era: calls are compared with the books of the era that answered them.
  */
 import assert from 'node:assert/strict'
 import type { Call } from './processor.js'
@@ -19,13 +20,35 @@ export interface Entry extends Call {
   outcome: 'ok' | 'not_found' | 'unknown'
   entity: string
   state: number
+  /** The number of restores before the answer. */
+  era: number
 }
 
-export function checkHistories(history: readonly Entry[], events: readonly EntityRow[]): void {
-  checkEvents(events)
-  const calls = groupBy(history, ({ key }) => key)
-  const rows = groupBy(events, ({ key }) => key)
-  for (const [key, of] of calls) checkKey(key, of, rows.get(key) ?? [])
+/** What a restore has ended. */
+export interface Era {
+  /** The events of the books when it ended. */
+  readonly rows: readonly EntityRow[]
+  /** Those of the restored copy. The others are lost. */
+  readonly kept: readonly EntityRow[]
+}
+
+/** @param ended the eras that restores have ended, in order */
+export function checkHistories(
+  history: readonly Entry[],
+  events: readonly EntityRow[],
+  ended: readonly Era[] = [],
+): void {
+  const eras = [...ended, { rows: events, kept: [] }]
+  for (const [era, { rows }] of eras.entries()) {
+    checkEvents(rows)
+    const calls = groupBy(
+      history.filter((call) => call.outcome === 'unknown' || call.era === era),
+      ({ key }) => key,
+    )
+    const byKey = groupBy(rows, ({ key }) => key)
+    const before = groupBy(eras[era - 1]?.kept ?? [], ({ key }) => key)
+    for (const [key, of] of calls) checkKey(key, of, byKey.get(key) ?? [], before.get(key) ?? [])
+  }
 }
 
 function checkEvents(events: readonly EntityRow[]): void {
@@ -34,11 +57,18 @@ function checkEvents(events: readonly EntityRow[]): void {
       assert.equal(sequence, index + 1, `${partner}: events are numbered without a gap`)
 }
 
-function checkKey(key: string, calls: readonly Entry[], rows: readonly EntityRow[]): void {
+/** @param before those of its rows that the era has begun with */
+function checkKey(
+  key: string,
+  calls: readonly Entry[],
+  rows: readonly EntityRow[],
+  before: readonly EntityRow[],
+): void {
   const answered = calls.filter(({ outcome }) => outcome === 'ok')
   const ids = new Set([...answered.map(({ entity }) => entity), ...rows.map(({ id }) => id)])
   assert.ok(ids.size <= 1, `${key} has one entity: ${[...ids].join(' ')}`)
   const last = rows.at(-1)?.state ?? 0
+  const first = before.at(-1)?.state ?? 1
   for (const { state } of answered) assert.ok(state <= last, `${key} is lost in state ${state}`)
   for (const one of answered)
     for (const later of calls.filter(({ invoked }) => invoked > (one.answered ?? Infinity))) {
@@ -48,8 +78,8 @@ function checkKey(key: string, calls: readonly Entry[], rows: readonly EntityRow
     }
   const advances = calls.filter(({ kind }) => kind === 'advance')
   const certain = advances.filter(({ outcome }) => outcome === 'ok').length
-  assert.ok(last <= 1 + advances.length, `${key} advanced ${last - 1} times`)
-  assert.ok(rows.length === 0 || last >= 1 + certain, `${key} lost an acknowledged advance`)
+  assert.ok(last <= first + advances.length, `${key} advanced ${last - first} times`)
+  assert.ok(rows.length === 0 || last >= first + certain, `${key} lost an acknowledged advance`)
 }
 
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string) {

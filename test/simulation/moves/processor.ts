@@ -8,6 +8,11 @@
  * - A drain answers every command that has arrived before the shard is released.
  */
 import type { PartnerUpdate__Output } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
+import type {
+  ProgressMark,
+  ProgressMark__Output,
+} from '../../../protos/types/causeway/internal/v1/ProgressMark.js'
+import type { Clock } from '../../../src/base/clock.js'
 import { createLog } from '../../../src/base/log.js'
 import { createMember, type Member } from '../../../src/processor/cluster/member.js'
 import { NoAnswer } from '../../../src/store/postgres/answers.js'
@@ -23,6 +28,7 @@ import type { OwnedConnection } from '../../../src/store/postgres/ownership.js'
 import { COMMIT } from '../books_server.js'
 import type { Scheduler } from '../scheduler.js'
 import type { MoveFault } from './faults.js'
+import { startRecovery, type ProcessorRestores, type ShardRecovery } from './recovery.js'
 import type { ClusterServer, EntityRow, Link, ServerConnection } from './server.js'
 
 /** A call of a partner: creates the entity of its key, advances its state, or reads it. */
@@ -34,9 +40,13 @@ export interface Call {
 
 export interface Reply {
   /** Empty: accepted. */
-  readonly code: '' | 'not_here' | 'not_found'
+  readonly code: '' | 'not_here' | 'not_found' | 'configuration_error'
   readonly entity: string
   readonly state: number
+  /** The number of restores before it. */
+  readonly era: number
+  /** Absent where the books are never set back. */
+  readonly mark?: ProgressMark__Output
 }
 
 /** The gateway's end of a stream to a processor. */
@@ -50,6 +60,8 @@ export interface StreamEnds {
 
 /** The processor's end of a stream of commands. */
 export interface OpenStreams {
+  /** The marks that the gateway has, before its first call. */
+  show(marks: readonly ProgressMark[]): void
   submit(ticket: number, call: Call): void
   /** No command follows. */
   endCommands(): void
@@ -60,7 +72,12 @@ export interface ClusterProcess {
   isAlive(): boolean
   /** The shard that it serves. */
   shard(): string | undefined
+  /** The shard that it has taken. */
+  taken(): string | undefined
   epoch(): number
+  isInRecovery(): boolean
+  /** An operator releases its books. */
+  release(): void
   /** The stream of announcements. @returns false: it does not listen */
   watch(ends: Pick<StreamEnds, 'announced' | 'ended'>): boolean
   /** The stream of commands. @returns undefined: it does not listen */
@@ -77,8 +94,11 @@ export interface ClusterProcessOptions {
   readonly server: ClusterServer
   readonly scheduler: Scheduler
   readonly elapsed: () => number
+  readonly clock: Clock
   readonly isReachable: () => boolean
   readonly fault: MoveFault | undefined
+  /** Absent where the books are never set back. */
+  readonly restores?: ProcessorRestores
   readonly onEnd: (why: string) => void
   readonly onViolation: (violation: Error) => void
 }
@@ -96,6 +116,10 @@ interface Arrived {
 }
 
 const log = createLog('simulation', { LOG_LEVEL: 'silent' })
+/** Why a process ends whose books are behind a mark. */
+export const REFUSED = 'refused'
+/** Why one ends whose release is complete. */
+export const RELEASED = 'released'
 const CLOSE_WITHIN_MS = 5_000
 
 export const update = (more: Partial<PartnerUpdate__Output>): PartnerUpdate__Output => ({
@@ -105,7 +129,7 @@ export const update = (more: Partial<PartnerUpdate__Output>): PartnerUpdate__Out
 })
 
 export function startClusterProcess(options: ClusterProcessOptions): ClusterProcess {
-  const { name, own, server, scheduler, elapsed, fault, onViolation } = options
+  const { name, own, server, scheduler, elapsed, fault, restores, onViolation } = options
   const holder = holderOf(name, 'here')
   const endings: (() => void)[] = []
   let alive = true
@@ -121,6 +145,8 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
   let isBusy = false
   let isDraining = false
   let isWithdrawn = false
+  let recovery: ShardRecovery | undefined
+  let isReleasing = false
   let onIdle: () => void = () => undefined
 
   const link: Link = {
@@ -170,7 +196,8 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
       const changes =
         isHere && (before === undefined ? call.kind === 'create' : call.kind === 'advance')
       let after = before
-      if (changes) {
+      const isRefused = changes && recovery?.isReadOnly() === true
+      if (changes && !isRefused) {
         const sequence = (sequences.get(call.partner) ?? 0) + 1
         const id = before?.id ?? `${call.key}@${held!.ownership().epoch}`
         after = { ...call, id, state: (before?.state ?? 0) + 1, sequence }
@@ -178,11 +205,19 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
         entities.set(call.key, after)
         sequences.set(call.partner, sequence)
       }
-      const code = !isHere ? 'not_here' : after === undefined ? 'not_found' : ''
-      const reply: Reply = { code, entity: after?.id ?? '', state: after?.state ?? 0 }
+      const code = isRefused
+        ? 'configuration_error'
+        : !isHere
+          ? 'not_here'
+          : after === undefined
+            ? 'not_found'
+            : ''
+      const era = restores?.timeline() ?? 0
+      const reply: Reply = { code, entity: after?.id ?? '', state: after?.state ?? 0, era }
       replies.push(() => {
         stream.unanswered -= 1
-        stream.ends.replied(ticket, reply)
+        const mark = recovery?.mark()
+        stream.ends.replied(ticket, mark === undefined ? reply : { ...reply, mark })
         endAnswered(stream)
       })
     }
@@ -194,14 +229,19 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     if (streams.size === 0) onIdle()
   }
   const work = async (): Promise<void> => {
-    while (alive && queue.length > 0) {
+    while (alive && (queue.length > 0 || isReleasing)) {
+      if (isReleasing) {
+        isReleasing = false
+        await recovery!.release()
+        continue
+      }
       const batch = queue
       queue = []
       const [rows, replies] = decide(batch)
       if (rows.length > 0) {
         writer!.prepare(rows)
-        await held!.commit((epoch, number) => [epoch, number])
-      } else await held!.barrier()
+        await (recovery?.commit() ?? held!.commit((epoch, number) => [epoch, number]))
+      } else await (recovery ?? held!).barrier()
       if (alive) for (const reply of replies) reply()
     }
   }
@@ -242,9 +282,19 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
       for (const watcher of watchers) watcher.announced(update({ gone }))
     if (fault?.releasesFirst === true) await held!.release()
     await drained()
+    await recovery?.close()
     await held!.release()
     await member.close()
     end('moved')
+  }
+
+  /** The restart that follows a release. */
+  const restart = async (member: Member): Promise<void> => {
+    await drained()
+    await recovery!.close()
+    await held!.release()
+    await member.close()
+    end(RELEASED)
   }
 
   const cluster = clusterOn(server.connect(link, 'cluster'), name)
@@ -287,9 +337,18 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     const { epoch } = held.ownership()
     const member = await createMember({ cluster, shard, epoch, elapsed, pause, log })
     member.onFailure(stop)
+    if (restores !== undefined) {
+      const stored = await scheduler.inOrder('load', () => server.recovery(owned.shard))
+      recovery = await startRecovery({
+        ...{ ...restores, shard, stored, fault, clock: options.clock, pause },
+        ...{ held: owned.books, writer: writer!, publishedEpoch: member.publishedEpoch },
+        refuse: () => end(REFUSED),
+      })
+      recovery.serving(() => void restart(member).catch(stop))
+    }
     member.onMove(() => void moveAway(member).catch(stop))
     isServing = true
-    await member.serve(`${name}:1`, false, () => streams.size)
+    await member.serve(`${name}:1`, recovery?.isActive === true, () => streams.size)
   }
   void start().catch(stop)
 
@@ -298,6 +357,12 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     isAlive: () => alive,
     shard: () => (isServing && !isWithdrawn ? shard : undefined),
     epoch: () => held?.ownership().epoch ?? 0,
+    taken: () => shard,
+    isInRecovery: () => recovery?.isActive === true,
+    release: () => {
+      isReleasing = true
+      pump()
+    },
     cluster: () => cluster,
     end,
     watch: (ends) => {
@@ -318,6 +383,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
       streams.add(stream)
       if (isDraining) ends.draining()
       return {
+        show: (marks) => recovery?.shown(marks),
         submit: (ticket, call) => {
           stream.unanswered += 1
           queue.push({ stream, ticket, call })

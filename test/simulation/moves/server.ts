@@ -4,6 +4,7 @@
  *
  * - Statements run one at a time and are atomic.
  * - F1: batches of a shard are 1, 2, 3, …, each committed once, in the epoch of the last take-over.
+ * - After a release no commit has the number of one that a restore has lost.
  * - No processor takes over from an owner that may answer reads by its lease.
  */
 import { openDatabase } from '../../../src/store/sqlite/database.js'
@@ -15,6 +16,12 @@ import { FENCED } from '../../../src/store/postgres/commit_function.js'
 import { READS_WITHIN_MS } from '../../../src/store/postgres/ownership.js'
 import { COMMIT } from '../books_server.js'
 import { createScheduler, type Scheduler } from '../scheduler.js'
+import {
+  copyTables,
+  createCommitNumbers,
+  putBackTables,
+  type CopiedTables,
+} from './cluster_copies.js'
 
 export const SHARDS = ['books_1', 'books_2'] as const
 
@@ -39,8 +46,15 @@ export interface Link {
 }
 
 export interface ServerConnection extends Connection {
-  /** The rows of the next commit. */
-  prepare(rows: readonly EntityRow[]): void
+  /** The rows of the next commit, and whether it begins or ends a recovery. */
+  prepare(rows: readonly EntityRow[], isRecovering?: boolean): void
+}
+
+/** What the books of a shard have of a recovery. */
+export interface StoredRecovery {
+  readonly isRecovering: boolean
+  /** The epoch of the last loss that was accepted. */
+  readonly acceptedEpoch: number
 }
 
 export interface ClusterServer {
@@ -51,6 +65,11 @@ export interface ClusterServer {
   /** All events, in the order of their commits. */
   events(): Promise<readonly EntityRow[]>
   owner(shard: string): Promise<{ readonly epoch: number; readonly holder: string }>
+  recovery(shard: string): Promise<StoredRecovery>
+  /** Copies all shards and the schema `cluster`. */
+  copy(): Promise<ClusterCopy>
+  /** No process is connected. */
+  restore(copy: ClusterCopy): Promise<void>
   close(): Promise<void>
 }
 
@@ -59,6 +78,11 @@ export interface ClusterServerOptions {
   /** Changes a statement. */
   readonly planted: (sql: string) => string
   readonly onViolation: (violation: Error) => void
+}
+
+interface Commit {
+  readonly rows: readonly EntityRow[]
+  readonly isRecovering: boolean | undefined
 }
 
 const CLUSTER_TABLES = `
@@ -75,8 +99,8 @@ const tablesOf = (shard: string): string => `
   ATTACH ':memory:' AS ${shard};
   CREATE TABLE ${shard}.owner (epoch INTEGER NOT NULL, last_batch INTEGER NOT NULL,
     holder TEXT NOT NULL, beat INTEGER NOT NULL, session INTEGER NOT NULL,
-    schema_version INTEGER NOT NULL);
-  INSERT INTO ${shard}.owner VALUES (0, 0, '', 0, 0, 1)`
+    schema_version INTEGER NOT NULL, accepted_epoch INTEGER NOT NULL, recovering INTEGER NOT NULL);
+  INSERT INTO ${shard}.owner VALUES (0, 0, '', 0, 0, 1, 0, 0)`
 
 const RENAME = 'UPDATE pg_stat_activity SET application_name = ? WHERE pid = ?'
 
@@ -90,12 +114,24 @@ const translated = (sql: string, schema: string, now: number): string =>
     .replaceAll("set_config('synchronous_commit', 'off', true)", "'off'")
     .replaceAll('::int', '')
 
+/** The product's, where `meta` is part of the row. */
+const RAISE_EPOCH = `UPDATE owner
+  SET epoch = max(epoch, ?1) + 1, accepted_epoch = max(epoch, ?1) + 1
+  WHERE epoch = ?2 RETURNING epoch`
+const statementOf = (sql: string): string => (sql.includes('accepted_epoch') ? RAISE_EPOCH : sql)
+
 interface Owner {
   epoch: number
   lastBatch: number
   holder: string
   session: number
+  acceptedEpoch: number
   lastWriteSentAt: number
+}
+
+export interface ClusterCopy {
+  readonly tables: CopiedTables
+  readonly owners: ReadonlyMap<string, Owner>
 }
 
 type Result = readonly unknown[] | number | Error
@@ -109,18 +145,29 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
   for (const shard of SHARDS) await database.exec(tablesOf(shard))
   const owners = new Map<string, Owner>()
   const open = new Set<number>()
+  const numbers = createCommitNumbers()
   let sessions = 0
   let position = 0
 
   const owner = async (shard: string): Promise<Omit<Owner, 'lastWriteSentAt'>> => {
-    const columns = 'epoch, last_batch AS "lastBatch", holder, session'
+    const columns =
+      'epoch, last_batch AS "lastBatch", holder, session, accepted_epoch AS "acceptedEpoch"'
     const [row] = await database.all<Owner>(`SELECT ${columns} FROM ${shard}.owner`)
     return row!
   }
   const hold = (condition: boolean, violation: string): void => {
     if (!condition) onViolation(new Error(violation))
   }
-  const store = async (shard: string, rows: readonly EntityRow[]): Promise<void> => {
+  const recovery = async (shard: string): Promise<StoredRecovery> => {
+    const columns = 'recovering, accepted_epoch AS "acceptedEpoch"'
+    const [row] = await database.all<{ recovering: number; acceptedEpoch: number }>(
+      `SELECT ${columns} FROM ${shard}.owner`,
+    )
+    return { isRecovering: row!.recovering === 1, acceptedEpoch: row!.acceptedEpoch }
+  }
+  const store = async (shard: string, { rows, isRecovering }: Commit): Promise<void> => {
+    if (isRecovering !== undefined)
+      await database.run(`UPDATE ${shard}.owner SET recovering = ?`, [Number(isRecovering)])
     for (const row of rows)
       await database.run('INSERT INTO events VALUES (?, ?, ?)', [
         (position += 1),
@@ -133,11 +180,11 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
     schema: string,
     sql: string,
     parameters: readonly Bindable[],
-    rows: readonly EntityRow[] | undefined,
+    commit: Commit | undefined,
     sentAt: number,
   ): Promise<Result> => {
-    const text = translated(planted(sql), schema, now())
-    const result = sql.includes('RETURNING')
+    const text = translated(planted(statementOf(sql)), schema, now())
+    const result = text.includes('RETURNING')
       ? await database.all(text, parameters)
       : await database.run(text, parameters)
     const changed = Array.isArray(result) ? result.length : result
@@ -155,10 +202,14 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
       )
       hold(next.lastBatch === before.lastBatch, 'F2: a take-over sees every commit before it')
     }
-    if (rows !== undefined) {
+    if (commit !== undefined) {
       hold(next.lastBatch === (before?.lastBatch ?? 0) + 1, `F1: batch ${next.lastBatch}`)
       hold(Number(parameters[0]) === before?.epoch, 'F1: a commit of another epoch')
-      await store(shard, rows)
+      hold(
+        numbers.commit(shard, next, next.acceptedEpoch),
+        `batch ${next.lastBatch} of epoch ${next.epoch} has the number of a lost one`,
+      )
+      await store(shard, commit)
     }
     owners.set(shard, { ...next, lastWriteSentAt: sentAt })
     return result
@@ -176,12 +227,21 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
     scheduler,
     entities,
     owner,
+    recovery,
+    copy: async () => ({ tables: await copyTables(database), owners: new Map(owners) }),
+    restore: async ({ tables, owners: copied }) => {
+      open.clear()
+      await putBackTables(database, tables)
+      owners.clear()
+      for (const [shard, row] of copied) owners.set(shard, row)
+      numbers.restored(copied)
+    },
     events: async () => (await Promise.all(SHARDS.map(entities))).flat(),
     close: () => database.close(),
     connect: (link, schema) => {
       const session = (sessions += 1)
       let queue: Promise<unknown> = Promise.resolve()
-      let next: readonly EntityRow[] | undefined
+      let next: Commit | undefined
       const row = [session, sessionName(commitsOf(link.holder))]
       const isOpen = database.run('INSERT INTO pg_stat_activity VALUES (?, ?)', row)
       open.add(session)
@@ -195,12 +255,12 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
       })
       const roundTrip = (sql: string, parameters: readonly Bindable[], sentAt: number) =>
         new Promise<Result>((resolve, reject) => {
-          const rows = sql === COMMIT ? next : undefined
+          const commit = sql === COMMIT ? next : undefined
           const run = async (): Promise<void> => {
             await isOpen
             if (!open.has(session)) return
-            const result = sql.startsWith('UPDATE')
-              ? await update(schema, sql, parameters, rows, sentAt)
+            const result = statementOf(sql).startsWith('UPDATE')
+              ? await update(schema, sql, parameters, commit, sentAt)
               : sql.includes("'application_name'")
                 ? await database.run(RENAME, [parameters[0] ?? '', session])
                 : await database.all(translated(planted(sql), schema, now()), parameters)
@@ -229,7 +289,7 @@ export async function openClusterServer(options: ClusterServerOptions): Promise<
         },
         session,
         isReadOnly: false,
-        prepare: (rows) => (next = rows),
+        prepare: (rows, isRecovering) => (next = { rows, isRecovering }),
         all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
           (await ask(sql, parameters)) as Row[],
         run: async (sql, parameters) => (await ask(sql, parameters)) as number,

@@ -1,11 +1,13 @@
 /**
  * One simulation of a cluster: two shards, a processor of each and two spares, two gateways whose
- * partners call, and an operator who moves shards, in an order determined by the seed.
+ * partners call, and an operator who moves shards and restores the cluster from copies, in an order
+ * determined by the seed.
  *
  * Machines pause, crash, and are cut off from the store or from the gateways; a move can race with
  * each of them and with another move.
  *
  * - A shard is served within SERVED_WITHIN_MS once all machines work.
+ * - Restored shards are released within RELEASED_WITHIN_MS, and the spares start then.
  * - A move without other faults fails no call.
  */
 import assert from 'node:assert/strict'
@@ -16,12 +18,15 @@ import type { MoveFault } from './faults.js'
 import { createSimulatedGateway, type SimulatedMachine } from './gateway.js'
 import { checkHistories } from './histories.js'
 import { startClusterProcess, type Call, type ClusterProcess } from './processor.js'
+import { createRestores } from './restores.js'
 import { openClusterServer, SHARDS } from './server.js'
 
 export interface MovesOptions {
   readonly seed: number
   readonly steps: number
   readonly fault?: MoveFault
+  /** Whether the books are set back to copies. Default: of half of the seeds. */
+  readonly restores?: boolean
 }
 
 interface Machine extends SimulatedMachine {
@@ -33,6 +38,10 @@ interface Machine extends SimulatedMachine {
   isCutFromGateways: boolean
   /** When it starts again after a crash. */
   downUntil: number
+  isStopped: boolean
+  isRecoveryRequested: boolean
+  /** High-water marks, by shard. */
+  readonly disk: Map<string, string>
 }
 
 const MACHINES = [
@@ -52,12 +61,16 @@ const DELAYS_MS = [25, 100, 400, 1_500] as const
 const DOWN_MS = [0, 500, 3_000, 8_000] as const
 /** A drain with unreachable gateways, then two consecutive owners that do not take over. */
 const SERVED_WITHIN_MS = 20_000
+/** The operator reconciles first. */
+const RELEASED_WITHIN_MS = 120_000
 const CALM_EVERY_STEPS = 1_500
 
 /** @returns the count of each kind of event */
 export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<string, number>> {
   const { seed, steps, fault } = options
   const random = createSeededRandom(seed, 0)
+  const isRestored =
+    options.restores ?? (fault === undefined ? seed % 4 > 1 : fault.raisesByOne === true)
   const isCalm = fault === undefined ? seed % 4 === 0 : fault.isCalm === true
   const clock = simulatedClock()
   const counts = new Map<string, number>()
@@ -79,11 +92,20 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     machine.scheduler.hold()
     return startClusterProcess({
       ...{ name: machine.name, own, server, scheduler: machine.scheduler, fault, onViolation },
+      ...(isRestored && {
+        restores: {
+          disk: machine.disk,
+          isRequested: () => machine.isRecoveryRequested,
+          timeline: () => restores?.eras.length ?? 0,
+        },
+      }),
       partnersOf: (shard) => PARTNERS[shard] ?? [],
       elapsed: () => clock.now(),
+      clock,
       isReachable: () => !machine.isCutFromStore,
       onEnd: (why) => {
         count(`ended: ${why}`)
+        restores?.ended(machine, why)
         machine.downUntil = Math.max(machine.downUntil, clock.now())
       },
     })
@@ -93,6 +115,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
       name,
       scheduler: createScheduler(),
       ...{ isPaused: false, isCutFromStore: false, isCutFromGateways: false, downUntil: 0 },
+      ...{ isStopped: false, isRecoveryRequested: false, disk: new Map() },
       process: () => whole.current,
       isReachable: () => !whole.isPaused && !whole.isCutFromGateways,
     }
@@ -104,10 +127,24 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   const gateways = GATEWAYS.map((name) =>
     createSimulatedGateway({
       ...{ name, scheduler: wire, clock, machines: byAddress, fault, onViolation },
+      showsMarks: isRestored,
       tick: () => (ticks += 1),
       onCount: count,
     }),
   )
+  const restores = isRestored
+    ? createRestores({
+        ...{
+          random: createSeededRandom(seed, 1),
+          clock,
+          server,
+          machines,
+          gateways,
+          count,
+          onViolation,
+        },
+      })
+    : undefined
   const schedulers = (): readonly Scheduler[] => [
     server.scheduler,
     wire,
@@ -115,11 +152,12 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   ]
   const restartEnded = (): void => {
     for (const [index, machine] of machines.entries())
-      if (!machine.current.isAlive() && clock.now() >= machine.downUntil)
+      if (!machine.current.isAlive() && !machine.isStopped && clock.now() >= machine.downUntil)
         machine.current = start(machine, MACHINES[index]![1])
   }
   /** Runs a step that is ready, or lets time pass. */
   const advance = async (): Promise<void> => {
+    if (restores?.isOpen() === true) restores.operate()
     restartEnded()
     await atRest()
     const ready: [Scheduler, number, Step][] = schedulers().flatMap((scheduler) =>
@@ -196,6 +234,16 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
       await advance()
     }
   }
+  /** A restore that is under way ends. */
+  const release = async (): Promise<void> => {
+    const since = clock.now()
+    while (restores?.isOpen() === true) {
+      if (clock.now() - since > RELEASED_WITHIN_MS)
+        throw new Error(`restored shards are not released within ${RELEASED_WITHIN_MS} ms`)
+      await advance()
+    }
+    await settle()
+  }
   const act = (): Promise<void> | void => {
     if (random.once(3)) return move()
     if (isCalm) return
@@ -208,20 +256,22 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     const until = clock.now() + 1_000
     while (clock.now() < until) await advance()
     for (let step = 1; step <= steps; step++) {
+      await restores?.draw()
       if (random.once(10)) call()
       else if (random.once(60)) await act()
       else await advance()
       if (step % CALM_EVERY_STEPS === 0) await settle()
     }
     await settle()
+    await release()
     const end = clock.now() + SERVED_WITHIN_MS
     while (clock.now() < end) await advance()
     const history = gateways.flatMap((gateway) => gateway.history)
-    if (isCalm) {
+    if (isCalm && !isRestored) {
       const failed = history.filter(({ outcome }) => outcome === 'unknown')
       assert.equal(failed.length, 0, 'a move without other faults fails no call')
     }
-    checkHistories(history, await server.events())
+    checkHistories(history, await server.events(), restores?.eras)
     return counts
   } finally {
     for (const machine of machines) machine.scheduler.forget()

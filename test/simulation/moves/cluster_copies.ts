@@ -1,0 +1,72 @@
+/**
+ * Copies of the simulated server's tables, and the numbers of commits that a restore has lost.
+ */
+import type { Bindable, Database } from '../../../src/store/database.js'
+
+/** Rows by table. */
+export type CopiedTables = ReadonlyMap<string, readonly CopiedRow[]>
+type CopiedRow = Readonly<Record<string, Bindable>>
+
+const TABLES = `SELECT schema || '.' || name AS name FROM pragma_table_list
+  WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND schema <> 'temp'`
+/** Sessions are those of processes. */
+const SESSIONS = 'main.pg_stat_activity'
+
+async function tablesOf(database: Database): Promise<readonly string[]> {
+  const found = await database.all<{ name: string }>(TABLES)
+  return found.map(({ name }) => name)
+}
+
+export async function copyTables(database: Database): Promise<CopiedTables> {
+  const tables = new Map<string, readonly CopiedRow[]>()
+  for (const table of await tablesOf(database))
+    if (table !== SESSIONS) tables.set(table, await database.all(`SELECT * FROM ${table}`))
+  return tables
+}
+
+/** No session is open any more. */
+export async function putBackTables(database: Database, tables: CopiedTables): Promise<void> {
+  for (const table of await tablesOf(database)) {
+    await database.run(`DELETE FROM ${table}`)
+    for (const row of tables.get(table) ?? []) {
+      const marks = Object.keys(row).map(() => '?')
+      await database.run(`INSERT INTO ${table} VALUES (${marks.join()})`, Object.values(row))
+    }
+  }
+}
+
+interface CommitNumber {
+  readonly epoch: number
+  readonly lastBatch: number
+}
+
+interface CopiedOwner extends CommitNumber {
+  readonly acceptedEpoch: number
+}
+
+export interface CommitNumbers {
+  /** @returns false: it has the number of a lost one, although its loss is accepted */
+  commit(shard: string, number: CommitNumber, acceptedEpoch: number): boolean
+  /** What follows these commits is lost. */
+  restored(copy: ReadonlyMap<string, CopiedOwner>): void
+}
+
+export function createCommitNumbers(): CommitNumbers {
+  const committed = new Map<string, { readonly shard: string; readonly lastBatch: number }>()
+  const lost = new Set<string>()
+  /** By shard, in the restored copies. */
+  const acceptedBefore = new Map<string, number>()
+  return {
+    commit: (shard, { epoch, lastBatch }, acceptedEpoch) => {
+      const number = `${shard} ${epoch} ${lastBatch}`
+      committed.set(number, { shard, lastBatch })
+      const isReleased = acceptedEpoch > (acceptedBefore.get(shard) ?? -1)
+      return !isReleased || epoch < acceptedEpoch || !lost.has(number)
+    },
+    restored: (copy) => {
+      for (const [shard, { acceptedEpoch }] of copy) acceptedBefore.set(shard, acceptedEpoch)
+      for (const [number, { shard, lastBatch }] of committed)
+        if (lastBatch > (copy.get(shard)?.lastBatch ?? 0)) lost.add(number)
+    },
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Restores of the whole cluster: all shards and the schema `cluster` go back to one earlier copy,
+ * while gateways and machines keep their marks. The operator follows the guide: every processor is
+ * stopped, one for each shard starts with RECOVERY=yes, each shard is released, the others start.
+ *
+ * Owns: the copies, the order of the steps, what was lost. Does not own: recovery mode (recovery).
+ *
+ * - Outside of a restore no processor refuses its books, unless a crash has interrupted a release.
+ * - It draws from a stream of its own: without restores a run is what it was before there were any.
+ */
+import { MINUTE } from '../../../src/base/clock.js'
+import type { SeededRandom } from '../../fuzz/seeded_random.js'
+import type { World } from '../../support/world.js'
+import type { Era } from './histories.js'
+import { REFUSED, RELEASED, type ClusterProcess } from './processor.js'
+import { SHARDS, type ClusterCopy, type ClusterServer } from './server.js'
+
+export interface RestorableMachine {
+  readonly name: string
+  readonly current: ClusterProcess
+  /** An operator has stopped it. */
+  isStopped: boolean
+  /** It starts with RECOVERY=yes. */
+  isRecoveryRequested: boolean
+}
+
+export interface RestoresOptions {
+  readonly random: SeededRandom
+  readonly clock: World['clock']
+  readonly server: ClusterServer
+  readonly machines: readonly RestorableMachine[]
+  readonly gateways: readonly { restart(): void }[]
+  readonly count: (what: string) => void
+  readonly onViolation: (violation: Error) => void
+}
+
+export interface Restores {
+  /** Those that a restore has ended. */
+  readonly eras: readonly Era[]
+  isOpen(): boolean
+  /** May copy or restore the books. */
+  draw(): Promise<void>
+  /** Takes the operator's next step, if there is one. */
+  operate(): void
+  ended(machine: RestorableMachine, why: string): void
+}
+
+const COPY_ONCE_IN = 400
+const RESTORE_ONCE_IN = 800
+const KEPT = 3
+/** Until the loss is noticed and a copy is in place. */
+const TAKES_MS = 10 * MINUTE
+/** The operator reconciles meanwhile. */
+const RELEASE_ONCE_IN = 60
+
+export function createRestores(options: RestoresOptions): Restores {
+  const { random, clock, server, machines, gateways, count, onViolation } = options
+  const copies: ClusterCopy[] = []
+  const eras: Era[] = []
+  /** Shards that are not released. Empty means that no restore is under way. */
+  const restored = new Set<string>()
+  /** Their operators have called the release. */
+  const called = new Set<string>()
+  /**
+   * Released, and perhaps in their old epoch: a crash of the restart. A processor with a mark
+   * above it refuses the books, and the operator releases them again.
+   */
+  const interrupted = new Set<string>()
+
+  const restore = async (): Promise<void> => {
+    for (const machine of machines) {
+      machine.current.end('restored')
+      machine.isStopped = true
+    }
+    clock.pass(TAKES_MS)
+    const rows = await server.events()
+    copies.splice(1 + random.int(copies.length))
+    await server.restore(copies.at(-1)!)
+    const kept = await server.events()
+    eras.push({ rows, kept })
+    count(kept.length < rows.length ? 'restored with a loss' : 'restored')
+    for (const gateway of gateways) if (random.once(3)) gateway.restart()
+    const first = random.once(2) ? 0 : random.int(machines.length - 1)
+    for (const machine of machines.slice(first, first + SHARDS.length)) {
+      machine.isStopped = false
+      machine.isRecoveryRequested = true
+    }
+    for (const shard of SHARDS) restored.add(shard)
+    called.clear()
+    interrupted.clear()
+  }
+  const ownerOf = (shard: string): ClusterProcess | undefined =>
+    machines.find(({ current }) => current.isAlive() && current.shard() === shard)?.current
+  const operateOn = (shard: string): void => {
+    const owner = ownerOf(shard)
+    // A waiting processor with RECOVERY=yes would begin the mode again.
+    if (owner === undefined || machines.some((machine) => machine.isRecoveryRequested)) return
+    if (!owner.isInRecovery()) {
+      if (!called.has(shard)) return onViolation(new Error(`${shard} is served unreleased`))
+      restored.delete(shard)
+      return count('released')
+    }
+    if (!random.once(RELEASE_ONCE_IN)) return
+    called.add(shard)
+    interrupted.add(shard)
+    owner.release()
+  }
+
+  return {
+    eras,
+    isOpen: () => restored.size > 0,
+    draw: async () => {
+      if (restored.size > 0) return
+      if (random.once(COPY_ONCE_IN)) {
+        copies.push(await server.copy())
+        if (copies.length > KEPT) copies.shift()
+      } else if (copies.length > 0 && random.once(RESTORE_ONCE_IN)) await restore()
+    },
+    operate: () => {
+      const isBegun = [...restored].every(
+        (shard) => called.has(shard) || ownerOf(shard)?.isInRecovery() === true,
+      )
+      if (isBegun) for (const machine of machines) machine.isRecoveryRequested = false
+      for (const shard of restored) operateOn(shard)
+      if (restored.size > 0) return
+      for (const machine of machines) {
+        machine.isStopped = false
+        machine.isRecoveryRequested = false
+      }
+    },
+    ended: (machine, why) => {
+      const shard = machine.current.taken()
+      if (shard === undefined) return
+      if (why === RELEASED) interrupted.delete(shard)
+      if (why !== REFUSED) return
+      if (!restored.has(shard) && !interrupted.has(shard))
+        return onViolation(new Error(`${machine.name} refuses released books`))
+      count('released again')
+      restored.add(shard)
+      called.delete(shard)
+      machine.isRecoveryRequested = true
+    },
+  }
+}
