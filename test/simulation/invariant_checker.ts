@@ -113,7 +113,7 @@ export interface InvariantChecker {
   whileClosed(replace: () => void): Promise<void>
   /**
    * Audits the processor's books and, at the end, the bank's. Before the end, a false report can
-   * arrive before the true one.
+   * arrive before the true one, and restored books can lack a return.
    */
   audit(rail: FaultyRail, isEnd: boolean): Promise<void>
   /** Ids that need an operator's review. */
@@ -140,6 +140,8 @@ const ROWS = rowsWhere('true')
 const LISTED = 'id IN (SELECT value FROM json_each(?1))'
 const OPEN = "state IN ('processing', 'captured')"
 const STATES = `SELECT id, state FROM intents UNION ALL SELECT id, state FROM payouts ORDER BY id`
+const PAID = `SELECT id, state FROM payouts WHERE state = 'completed'
+  UNION ALL SELECT id, state FROM intents WHERE state = 'captured'`
 const IS_SUBMITTED = `${LISTED} AND context ->> 'handedOverAt' IS NOT NULL`
 const SUBMITTED = `SELECT id FROM intents WHERE ${IS_SUBMITTED}
   UNION ALL SELECT id FROM payouts WHERE ${IS_SUBMITTED}`
@@ -211,6 +213,14 @@ export async function openInvariantChecker(
       ({ instruction, matchedTo }) => [instruction, paid.get(matchedTo!)!] as const,
     )
     return new Map([...byOrphan, ...byId])
+  }
+  /** The books that had it are lost: an operator inquires about it. */
+  const lacksReturn = async ({ entries }: FaultyRail): Promise<boolean> => {
+    const paid = await disk.all<StoredRow>(PAID)
+    return paid.some(({ id }) => {
+      const entry = entries.get(id)
+      return entry?.state === 'returned' && entry.reportId === null
+    })
   }
   const behind: InvariantChecker['behind'] = async (
     { books, highWater, ...recorded },
@@ -290,7 +300,7 @@ export async function openInvariantChecker(
         ({ instruction, status }) => status === 'open' && !rail.entries.has(instruction),
       )
       const options = {
-        live: !isEnd && (rail.falselyReported.size > 0 || isForgotten),
+        live: !isEnd && (rail.falselyReported.size > 0 || isForgotten || (await lacksReturn(rail))),
         stopwatch: () => 0,
         onCheck: () => undefined,
       }
