@@ -40,4 +40,6 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
 export const FAILED_MOVE_SEEDS: readonly number[] = [
   // A release began an epoch below those of owners on other machines, in the lost time.
   ...[1_058, 1_100],
+  // A former owner compared the mark of a gateway: it was deposed, which ended the whole run.
+  900_000_065,
 ]

@@ -138,7 +138,8 @@ export async function startRecovery(options: ShardRecoveryOptions): Promise<Shar
       for (const mark of marks) {
         if (mark.shard !== shard) continue
         const [epoch, lastBatch] = [Number(mark.epoch), Number(mark.batch)]
-        void recovery.admitGateway({ booksId: mark.books_id ?? '', epoch, lastBatch })
+        const progress = { booksId: mark.books_id ?? '', epoch, lastBatch }
+        recovery.admitGateway(progress).catch(() => undefined) // a former owner
       }
     },
     release: async () => {
