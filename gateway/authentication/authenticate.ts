@@ -12,7 +12,7 @@
  */
 import { verifyReceiptToken, verifySessionToken, type TokenKeys } from '../../src/auth/token.js'
 import { verifyRequest, type HeaderValue } from '../../src/auth/verify.js'
-import type { Clock, Instant } from '../../src/base/clock.js'
+import { SECOND, type Clock, type Instant } from '../../src/base/clock.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../../src/base/ids.js'
 import type { BrandHeaders } from '../http/headers.js'
@@ -119,7 +119,7 @@ function signedCaller(call: ProofInput): Caller | Reason {
   const { partner, keyId, nonce, signedAt } = verified
   return {
     tenant: tenantOf(partner, environment),
-    signedBy: { key_id: keyId, nonce, signed_at: String(signedAt) },
+    signedBy: { key_id: keyId, nonce, signed_at: Math.floor(signedAt / SECOND) },
     sessionJti: '',
     receiptSubject: '',
     rateKey: keyId,

@@ -96,8 +96,12 @@ export function verifyRequest(
   if (Math.abs(now - at) > TIMESTAMP_SKEW_MS) return refused('timestamp_outside_window')
   if (!matches) return refused('signature_mismatch')
   return {
-    ...{ ok: true, keyId: keyId as KeyId, partner, environment },
-    ...{ nonce: Buffer.from(nonce, 'hex'), signedAt: at },
+    ok: true,
+    keyId: keyId as KeyId,
+    partner,
+    environment,
+    nonce: Buffer.from(nonce, 'hex'),
+    signedAt: at,
   }
 }
 

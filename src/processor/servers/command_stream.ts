@@ -25,7 +25,7 @@ import type { SignedBy__Output as WireSignedBy } from '../../../protos/types/cau
 import type { Reply as WireReply } from '../../../protos/types/causeway/internal/v1/Reply.js'
 import type { ReplyBatch } from '../../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../base/constants.js'
-import { instant, plus, type Clock, type Instant } from '../../base/clock.js'
+import { instant, plus, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import { partsOfTenant, type KeyId, type TenantId } from '../../base/ids.js'
 import { readTraceparent } from '../../base/traceparent.js'
 import type { Memory } from '../cache/memory.js'
@@ -226,10 +226,11 @@ function createReplyBatcher(
 }
 
 const signatureIn = ({ key_id, nonce, signed_at }: WireSignedBy): SignedBy => ({
-  ...{ keyId: key_id as KeyId, nonce },
-  signedAt: signed_at === NOT_GIVEN ? null : instant(Number(signed_at)),
+  keyId: key_id as KeyId,
+  nonce,
+  signedAt: signed_at === NOT_GIVEN ? null : instant(signed_at * SECOND),
 })
-const NOT_GIVEN = '0'
+const NOT_GIVEN = 0
 
 function toWire(ticket: number, answer: Answer): WireReply {
   if (!answer.ok) return { ticket, code: answer.code, violation: answer.violation ?? null }
