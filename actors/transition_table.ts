@@ -20,7 +20,7 @@ export interface Step<State, Context, Output> {
 
 export interface Transitions<State extends string, Context, Event, Output = never> {
   readonly initial: State
-  /** Null: the state does not take the event. @throws when the machine has no such state */
+  /** Null if the state does not take the event. @throws when the machine has no such state */
   step(state: State, context: Context, event: Event): Step<State, Context, Output> | null
 }
 

@@ -38,7 +38,7 @@ export interface GatewayParts {
   readonly log: Logger
   /** Default: no documentation. */
   readonly docs?: StaticFiles
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracer?: Tracer | undefined
   /** Default: the values of base/constants, admission/limits and http/server. */
   readonly headWithinMs?: number

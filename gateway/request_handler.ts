@@ -59,11 +59,11 @@ export interface RequestHandlerOptions {
   /** The OpenAPI document. */
   readonly openApi: StaticFile
   readonly find: Router
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly traces?: RequestTraces | undefined
 }
 
-/** Overload and per-source limits, before authentication. True: the request is rejected. */
+/** Overload and per-source limits, before authentication. True if it is rejected. */
 export function rejectEarly(
   { limits, classify, scheduler, rejectionThrottle }: RequestHandlerOptions,
   request: RequestContext,
@@ -241,7 +241,7 @@ abstract class CommandInFlight implements PendingCommand {
   protected readonly request: RequestContext
   private readonly inFlight: InFlight
   private readonly trafficClass: TrafficClass
-  /** Null: it is at no processor, or is answered outside of the command cycle. */
+  /** Null means that it is at no processor, or is answered outside of the command cycle. */
   private scheduler: RequestScheduler | null
 
   constructor(

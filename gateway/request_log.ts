@@ -19,9 +19,9 @@ import type { Caller } from './http/caller.js'
 export interface AnsweredRequest {
   readonly requestId: RequestId
   readonly method: string
-  /** Undefined: not authenticated. */
+  /** Undefined means that it is not authenticated. */
   readonly caller: Caller | undefined
-  /** Undefined: served. */
+  /** Undefined means that it was served. */
   readonly code: ErrorCode | undefined
   readonly violation: Violation | undefined
   readonly replayed: boolean

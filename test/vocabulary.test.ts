@@ -28,6 +28,8 @@ const BROKEN: readonly TextFile[] = [
   file('src/a.ts', '/** Of W3C Trace Context. */'),
   file('protos/a.proto', '  // Of the error registry.'),
   file('src/a.ts', '/** The newest attempt; null: none. */'),
+  file('src/a.ts', '/** Null: there is none. */'),
+  file('src/a.ts', ' * @param from null: it is new'),
   file('protos/a.proto', 'int64 at = 1; // epoch ms; 0: never'),
   file('src/money/a.ts', 'const place = 1'),
   file('src/store/ledger.ts', 'export interface EntryPlace {'),
@@ -36,6 +38,7 @@ const BROKEN: readonly TextFile[] = [
   file('src/a.ts', 'const intent = context as IntentContext'),
   file('src/a.ts', 'export interface Page {'),
   file('gateway/a.ts', 'type Stream = ClientDuplexStream'),
+  file('test/a.ts', 'interface Call {'),
 ]
 const KEPT: readonly TextFile[] = [
   file('src/store/row_cache.ts'),
@@ -46,6 +49,7 @@ const KEPT: readonly TextFile[] = [
   file('src/a.ts', ' * - The second one waits.'),
   file('src/store/cluster/a.ts', 'const place = await placeOf(partner)'),
   file('src/a.ts', '/** The newest attempt. Null means that there is none. */'),
+  file('src/a.ts', '/** Null until it is revoked. Default: the clock of the system. */'),
   file('src/a.ts', 'return given === null ? { at: null, ended: null } : of(given)'),
   file('src/a.ts', "const rule = 'it restarts in place' // in its place"),
   file('src/store/sqlite/schema/0001_a.sql', 'prints BLOB'),

@@ -96,7 +96,7 @@ export class ReceivedBody {
     return 'complete'
   }
 
-  /** Keeps the body for a later `open`. False: no capacity. */
+  /** Keeps the body for a later `open`. False means that there is no capacity. */
   keep(): boolean {
     if (this.held !== NO_BODY || this.whole.length === 0) return true
     if (!this.grow(this.whole.length)) return false
@@ -129,7 +129,7 @@ export class ReceivedBody {
     return true
   }
 
-  /** Grows the buffer to this size. False: no capacity. */
+  /** Grows the buffer to this size. False means that there is no capacity. */
   private grow(bytes: number): boolean {
     const source = (this.source ??= this.bodySource.source())
     const more = bytes - this.held.length

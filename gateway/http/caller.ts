@@ -12,6 +12,6 @@ export interface Caller {
   readonly receiptSubject: string
   /** The rate bucket: the key, or the tenant for all of its apps together. */
   readonly rateKey: string
-  /** 0: the default. */
+  /** 0 means the default. */
   readonly ratePerSecond: number
 }

@@ -45,7 +45,7 @@ export interface RequestContext {
   caller: Caller | undefined
   /** The answer is the stored one of an idempotency key. */
   replayed: boolean
-  /** Undefined: the request is not traced. */
+  /** Undefined means that the request is not traced. */
   trace: RequestTrace | undefined
   /** By lower-case name; only headers that the server keeps. */
   header(name: string): HeaderValue
@@ -71,7 +71,7 @@ export interface RequestContext {
 /** The gateway's span of a request. */
 export interface RequestTrace {
   readonly self: Traceparent
-  /** Null: the trace begins with it. */
+  /** Null means that the trace begins with it. */
   readonly parent: Traceparent | null
 }
 
@@ -104,7 +104,7 @@ export interface ServerState<T extends Target> {
   readonly onUnread: () => void
   /** Answers that are partly taken. */
   readonly partlyTaken: Set<OpenRequestContext<T>>
-  /** True: every response closes its connection. */
+  /** True means that every response closes its connection. */
   stopping: boolean
 }
 

@@ -59,7 +59,7 @@ declare module 'uWebSockets.js' {
 
 export interface Service<T extends Target> {
   find(method: string, path: string): T
-  /** Called once, before the body is read where possible. True: the request is rejected. */
+  /** Called once, before the body is read where possible. True if it is rejected. */
   rejectEarly(request: RequestContext, target: T): boolean
   /** Called once the body is complete. Synchronous; the response may come later. */
   serve(request: RequestContext, target: T): void
@@ -75,7 +75,7 @@ export interface HttpServerOptions<T extends Target> {
   readonly service: Service<T>
   /** Lower-case names of the headers that the service reads. */
   readonly keptHeaders: ReadonlySet<string>
-  /** Undefined: plain HTTP. */
+  /** Undefined means plain HTTP. */
   readonly tls: TlsFiles | undefined
   readonly clock: Clock
   readonly random: Random

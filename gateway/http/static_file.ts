@@ -6,7 +6,7 @@ import type { AnswerHeaders } from './headers.js'
 
 export interface StaticFile {
   readonly plain: Representation
-  /** Undefined: the file is too small to gain from it. */
+  /** Undefined means that the file is too small to gain from it. */
   readonly gzip: Representation | undefined
 }
 

@@ -87,7 +87,7 @@ function describedRequest(request: RequestContext, described: RequestCheckBody):
 }
 
 interface Proof {
-  /** Null: refused, or the route takes no authentication. */
+  /** Null means that it is refused, or that the route takes no authentication. */
   readonly caller: Caller | null
   readonly refusal: Refusal | null
   readonly checks: readonly CheckReport[]

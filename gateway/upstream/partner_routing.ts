@@ -20,7 +20,7 @@ import { createPartners, type Partners } from '../authentication/partners.js'
 
 /** What a processor announces, and whether its stream is open. */
 export interface ProcessorStatus {
-  /** Empty: it has no shard, or these are the only books. */
+  /** Empty means that it has no shard, or these are the only books. */
   readonly shard: string
   readonly epoch: number
   /** Its directory stream is open and complete. */
@@ -31,7 +31,7 @@ export interface ProcessorStatus {
 }
 
 export interface PartnerRouting<Processor> {
-  /** Undefined: no processor announces the tenant's partner. */
+  /** Undefined means that no processor announces the tenant's partner. */
   ownerOf(tenant: string): Processor | undefined
   statusOf(processor: Processor): ProcessorStatus
   /** Partners of all processors; undefined before the first complete snapshot. */

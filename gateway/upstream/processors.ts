@@ -43,7 +43,7 @@ const HELD_MAX = QUEUE_MAX
 
 export interface ProcessorState {
   readonly address: string
-  /** Empty: it has none. */
+  /** Empty means that it has none. */
   readonly shard: string
   readonly epoch: number
   /** It serves: its command stream and its directory stream are open. */

@@ -46,5 +46,5 @@ const authenticated = new WeakMap<Metadata, Caller>()
 export const setCaller = (metadata: Metadata, caller: Caller): void =>
   void authenticated.set(metadata, caller)
 
-/** Undefined: the call is not authenticated. */
+/** Undefined means that the call is not authenticated. */
 export const callerOf = (metadata: Metadata): Caller | undefined => authenticated.get(metadata)

@@ -58,7 +58,7 @@ export interface StoredCaller {
 export interface StoredToken {
   readonly digest: string
   readonly createdAt: Instant
-  /** Null: until it is rotated or revoked. */
+  /** Null until it is rotated or revoked. */
   readonly endsAt: Instant | null
 }
 

@@ -40,7 +40,7 @@ interface Issuer {
   readonly privateKey: KeyObject
 }
 
-/** @param issuer undefined: itself */
+/** @param issuer undefined if it issues itself */
 function authorityBy(issuer: Issuer | undefined, name: string, now: Instant): Authority {
   const { privateKey, publicKey } = newKey()
   const subject = nameOf(name)

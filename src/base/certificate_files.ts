@@ -12,7 +12,7 @@ export interface CertificateFile {
   /** The setting; of a file with several of them also the member. */
   readonly name: string
   readonly file: string
-  /** Empty: it has no key here. */
+  /** Empty means that it has no key here. */
   readonly keyFile: string
 }
 

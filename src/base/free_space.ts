@@ -27,7 +27,7 @@ interface ChangeLog {
 }
 
 export interface FreeSpaceOptions {
-  /** 0: never low. */
+  /** 0 means that it is never low. */
   readonly reserveBytes: number
   readonly read: () => Promise<number>
   readonly log: ChangeLog

@@ -23,7 +23,7 @@ const TRACE_AT = 3
 const SPAN_AT = 36
 const FLAGS_AT = 53
 
-/** Undefined: not allowed. A later version may have more members behind those of version 00. */
+/** Undefined if it is not allowed. A later version may have more members behind those of 00. */
 export function readTraceparent(text: string): Traceparent | undefined {
   const [, version, trace, span, flags = '', more] = FORM.exec(text) ?? []
   if (trace === undefined || span === undefined || version === 'ff') return undefined

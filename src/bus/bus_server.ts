@@ -43,7 +43,7 @@ export function parseBusUrl(url: string): BusAddress | undefined {
   return { protocol: secured ? 'tls:' : 'nats:', hosts, user: user || undefined, password }
 }
 
-/** Undefined: a `%` in it begins no escape. */
+/** Undefined means that a `%` in it begins no escape. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text)

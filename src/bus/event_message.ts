@@ -87,7 +87,7 @@ const TENANT = /^[a-z0-9-]{2,32}_(sandbox|production)$/
 export const isTenant = (text: string): text is TenantId => TENANT.test(text)
 
 const SEQUENCES = /^[0-9]{1,15}( [0-9]{1,15})*$/
-/** Empty: the header is missing. */
+/** Empty means that the header is missing. */
 const REQUESTS = /^$|^(-|req_[0-9A-HJKMNP-TV-Z]{26})( (-|req_[0-9A-HJKMNP-TV-Z]{26}))*$/
 const EVENT_TYPE = /^[a-z_]{1,64}(\.[a-z_]{1,64})+$/
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -30,7 +30,7 @@ const EXPIRE_EVERY_MS = 250
 
 export interface Publisher {
   /**
-   * True: the stream has stored the event. False: unknown. Never rejects.
+   * True means that the stream has stored the event, false that this is unknown. Never rejects.
    * @param isRepeated whether the event may have been published before
    */
   publish(event: BusEvent, messageId: string, isRepeated?: boolean): Promise<boolean>

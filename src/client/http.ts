@@ -16,7 +16,7 @@ export interface HttpRequest {
   readonly url: URL
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  /** Empty: no body. */
+  /** Empty means that there is no body. */
   readonly body: string
   /** Milliseconds from the start to the last byte of the answer. */
   readonly timeoutMs: number

@@ -47,7 +47,7 @@ export interface Attempt {
   readonly path: string
   /** From 1. */
   readonly number: number
-  /** Undefined: no answer. */
+  /** Undefined means that there is no answer. */
   readonly status: number | undefined
   /** Empty without an answer. */
   readonly requestId: string

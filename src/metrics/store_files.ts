@@ -13,7 +13,7 @@ export function reportFreeSpace(metrics: Metrics, folder: string): void {
   metrics.read('causeway_disk_free_bytes', () => freeBytesOf(folder))
 }
 
-/** 0: there is no such file, as after a clean stop. */
+/** 0 means that there is no such file, as after a clean stop. */
 const sizeOf = (file: string): Promise<number> =>
   stat(file).then(
     ({ size }) => size,

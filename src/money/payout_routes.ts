@@ -13,7 +13,7 @@ import { IDR, THB, VND, type Currency } from './currency.js'
 import type { FeeSchedule } from './fees.js'
 
 export interface Route {
-  /** Null: applies to every tenant without a route of its own. */
+  /** Null means that it applies to every tenant without a route of its own. */
   readonly tenant: TenantId | null
   readonly country: string
   readonly currency: Currency

@@ -67,7 +67,7 @@ export interface MetricsAnswer {
 
 export interface ChildDuties {
   readonly log: Pick<Logger, 'info'>
-  /** Absent: a process without metrics. */
+  /** Absent means that the process has no metrics. */
   readonly metrics?: () => string | Promise<string>
   /** Leaves its clients to another process, in bounded time. Absent means that it stops at once. */
   readonly drain?: () => Promise<void>

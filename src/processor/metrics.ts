@@ -25,7 +25,7 @@ export interface MetricSources {
   readonly rules: Pick<Rules, 'rails'>
   readonly store: Pick<Store, 'checkpoints' | 'synchrony' | 'clockOffsetMs' | 'serverFigures'>
   readonly bus: { status: Bus['status']; publisher: Pick<Bus['publisher'], 'published'> }
-  /** Undefined: nothing is relayed, as in recovery mode. */
+  /** Undefined means that nothing is relayed, as in recovery mode. */
   readonly backlog: () => ReturnType<Relay['backlog']> | undefined
   readonly stuckPaymentMonitor: Pick<StuckPaymentMonitor, 'overdue'>
   readonly openWork: Pick<OpenWorkMonitor, 'latest' | 'unnamedRails'>

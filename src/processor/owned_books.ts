@@ -35,7 +35,7 @@ import type { ShardInfo } from './servers/directory_stream.js'
 export interface OwnedBooks {
   readonly masters: MasterKeys
   readonly books: Store
-  /** Undefined: this processor is in no cluster. */
+  /** Undefined means that this processor is in no cluster. */
   readonly member: Member | undefined
   /** Waits for the books in memory; a shard for which that fails is given up. */
   readonly whenLoaded: <Loaded>(loading: Promise<Loaded>) => Promise<Loaded>

@@ -166,7 +166,7 @@ const isIntent = (payment: IntentContext | PayoutContext): payment is IntentCont
 const corridorOf = ({ beneficiary, currency }: PayoutContext): string =>
   `${beneficiary.country}_${currency}`.toLowerCase()
 
-/** Null: an intent that has no price yet. */
+/** Null means that the intent has no price yet. */
 function amountOf(payment: IntentContext | PayoutContext) {
   if (!isIntent(payment)) {
     const { amount, currency } = payment
@@ -176,7 +176,7 @@ function amountOf(payment: IntentContext | PayoutContext) {
   return scanned === undefined ? null : { value: inMajor(scanned.quote.cents, USD), currency: USD }
 }
 
-/** Null: the rail did not end the payment. */
+/** Null means that the rail did not end the payment. */
 function outcomeOf(to: string, payment: IntentContext | PayoutContext) {
   const { submittedAt, failure, failedAt } = payment
   const executedAt = isIntent(payment) ? payment.capturedAt : payment.completedAt

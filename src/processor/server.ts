@@ -101,11 +101,11 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly events?: CommittedEvents
   /** Resolves when all commands are answered. Default: at once. */
   readonly idle?: () => Promise<void>
-  /** Undefined: this processor has all partners. */
+  /** Undefined means that this processor has all partners. */
   readonly placements?: Placements | undefined
-  /** Undefined: no other process can own the books. */
+  /** Undefined means that no other process can own the books. */
   readonly progress?: GatewayProgress | undefined
-  /** Undefined: this processor is in no cluster. */
+  /** Undefined means that this processor is in no cluster. */
   readonly shards?: ShardAdmin | undefined
   /** What `ShowSystem` answers. Default: it is not known. */
   readonly systemState?: () => ProcessorState

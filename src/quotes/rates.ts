@@ -17,7 +17,7 @@ import type { CorridorCurrency } from '../qr/corridor.js'
 export interface SetRate {
   readonly rate: Rate
   readonly setAt: Instant
-  /** Null: it is set. */
+  /** Null while it is set. */
   readonly removedAt: Instant | null
   /** When it was set cannot be read. */
   readonly isCorrupt?: true
@@ -32,7 +32,7 @@ export const rateKey = (environment: Environment, currency: Currency): RateKey =
 /** The rates that are known now, and the rule of their age. */
 export interface RatesNow {
   readonly memory: { readonly rates: ReadonlyMap<RateKey, SetRate> }
-  /** Null: rates do not age. */
+  /** Null means that rates do not age. */
   readonly rules: { readonly rateMaxAgeMs: number | null }
   readonly now: Instant
 }

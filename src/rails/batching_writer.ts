@@ -21,7 +21,7 @@ export interface BatchingWriter<Item> {
 
 /** The part of a gRPC stream that the writer uses. */
 export interface Sink<Message> {
-  /** False: no more until `drain`. */
+  /** False means that it takes no more until `drain`. */
   write(message: Message): boolean
   on(event: 'drain', listener: () => void): unknown
 }

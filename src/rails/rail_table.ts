@@ -31,7 +31,7 @@ export function isPayoutRoute(text: string): boolean {
   return rest.length === 0 && isCountry(country) && currencyOf(currency) !== undefined
 }
 
-/** Null: the text names no route. */
+/** Null means that the text names no route. */
 export function routeNamed(text: string): RouteName | null {
   const slash = text.indexOf('/')
   const environment = ENVIRONMENTS.find((known) => known === text.slice(0, slash))

@@ -33,7 +33,7 @@ export interface ConfiguredRail extends RailEntry {
   /** `unix:/path.sock` or `host:port`. */
   readonly address: string
   readonly token: string
-  /** Null: the certificate and the CA of this process. */
+  /** Null means the certificate and the CA of this process. */
   readonly tls: TlsSettings | null
   /** At RAIL_ADDRESS with RAIL_TOKEN, as `make run` sets them. */
   readonly isIncluded: boolean

@@ -23,7 +23,7 @@ const QUIET_FAILURES = 4
 
 export interface ScreeningConnection {
   readonly address: string
-  /** Empty: the calls have none. */
+  /** Empty means that the calls have none. */
   readonly token: string
   readonly tls: GrpcTls
   readonly timeoutMs: number
@@ -117,7 +117,7 @@ export function connectScreening(connection: ScreeningConnection): ConnectedScre
 
 interface Read {
   readonly outcome: Outcome
-  /** Null: it is a decision. */
+  /** Null means that it is a decision. */
   readonly reason: string | null
 }
 

@@ -22,7 +22,7 @@ export interface StoredPayment {
   readonly id: string
   readonly tenant: string
   readonly state: string
-  /** Null: it was never confirmed, or is a payout. */
+  /** Null means that it was never confirmed, or is a payout. */
   readonly confirmedAt: number | null
   /** Null for intents. */
   readonly reference: string | null

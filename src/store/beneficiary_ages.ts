@@ -15,7 +15,7 @@ export interface BeneficiaryAge {
   readonly tenant: string
   /** 1: its name and account are erased. */
   readonly isErased: 0 | 1
-  /** Null: it was never paid. */
+  /** Null means that it was never paid. */
   readonly latestPayout: string | null
 }
 

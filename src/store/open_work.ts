@@ -16,7 +16,7 @@ const OPEN_MAX = 10_000
 
 /** How many payments may need their rail, of the first OPEN_MAX of each kind. */
 export interface RailPayments {
-  /** Null: they are from before the rails had names. */
+  /** Null means that they are from before the rails had names. */
   readonly rail: string | null
   readonly count: number
 }
@@ -28,7 +28,7 @@ export interface OpenWork {
     readonly count: number
   }[]
   readonly discrepancies: number
-  /** Null: there is none. */
+  /** Null means that there is none. */
   readonly oldestHeld: Instant | null
   readonly oldestEvent: Instant | null
   readonly rails: readonly RailPayments[]

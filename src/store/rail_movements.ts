@@ -24,7 +24,7 @@ export interface RailMovement extends MovementPosition {
   readonly amount: bigint
   /** 1: belongs to a discrepancy that was undone. */
   readonly undone: 0 | 1
-  /** Null: of a payment from before rails had names. `corrupt`: of a corrupt payment. */
+  /** Null in a payment from before rails had names, `corrupt` in a corrupt one. */
   readonly rail: string | null
 }
 

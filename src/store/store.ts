@@ -182,7 +182,7 @@ export interface ServerFigures {
   readonly connections: number
   readonly connectionsMax: number
   readonly databaseBytes: number
-  /** 0: there is none. */
+  /** 0 means that there is none. */
   readonly oldestTransactionSeconds: number
   readonly deadlocks: number
   readonly checkpoints: { readonly timed: number; readonly requested: number }

@@ -21,7 +21,7 @@ export interface UserIntentFilter {
 }
 
 export interface UserIntent {
-  /** Empty: the filter excludes the intent of this link. */
+  /** Empty means that the filter excludes the intent of this link. */
   readonly id: string
   readonly state: string
   /** Parsed. Null means that it is corrupt. */

@@ -26,7 +26,7 @@ const PROBE_TIMEOUT_MS = 5 * SECOND
 const STOP_WITH_SUPERVISOR = '(read -r _ <&3; kill -TERM $$ 2>/dev/null) & exec "$0" --config "$1"'
 
 export interface NatsServer {
-  /** @param port 0: any free port */
+  /** @param port 0 means any free port */
   program(port: number): Program
   url(port: number): string
 }

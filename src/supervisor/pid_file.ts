@@ -69,7 +69,7 @@ export interface StackRun {
   requestStop(): void
 }
 
-/** Undefined: nothing of this folder runs. */
+/** Undefined means that nothing of this folder runs. */
 export function findRun(file: string): StackRun | undefined {
   const run = runIn(file)
   if (run === undefined) return undefined

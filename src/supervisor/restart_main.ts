@@ -52,7 +52,7 @@ async function main(): Promise<void> {
 const isBefore = (requestedAt: Instant, { begun_at: begunAt }: RestartProgress): boolean =>
   begunAt !== undefined && Date.parse(begunAt) < requestedAt
 
-/** Undefined: it has not begun, or is being written. */
+/** Undefined means that it has not begun, or is being written. */
 function progressIn(file: string): RestartProgress | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as RestartProgress

@@ -26,7 +26,7 @@ interface NamedAccount extends Account {
 }
 
 export interface ServerUser {
-  /** Absent: the user of this process. */
+  /** Absent means the user of this process. */
   readonly account?: Account
   /** Precedes a program and its arguments. */
   readonly prefix: readonly string[]

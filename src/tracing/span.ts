@@ -10,7 +10,7 @@ export interface Span {
   readonly name: string
   readonly kind: SpanKind
   readonly self: Traceparent
-  /** Null: it is the first of its trace. */
+  /** Null means that it is the first of its trace. */
   readonly parent: Traceparent | null
   /** Epoch microseconds, like `endedAt`. */
   readonly startedAt: number

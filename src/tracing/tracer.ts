@@ -50,7 +50,7 @@ const MICROSECONDS = 1_000
 const DRIFT_MAX_MS = 20
 const PATH = '/v1/traces'
 
-/** Undefined: tracing is off. */
+/** Undefined means that tracing is off. */
 export function openTracer(options: TracerOptions): Tracer | undefined {
   const { process, settings, metrics, clock, elapsed, random, log } = options
   if (settings.OTLP_URL === '') return undefined

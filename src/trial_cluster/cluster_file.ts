@@ -16,7 +16,7 @@ export type ClusterRole = (typeof CLUSTER_ROLES)[number]
 export interface ClusterMember {
   readonly name: string
   readonly role: ClusterRole
-  /** 0: it is not running. */
+  /** 0 means that it is not running. */
   readonly pid: number
   /** The books that a processor serves, or the schema of a webhook pool; otherwise empty. */
   readonly shard: string

@@ -240,7 +240,7 @@ async function injectFaults() {
   return caused
 }
 
-/** False: the run goes on with its final checks. */
+/** False means that the run goes on with its final checks. */
 async function isServed(since: number, { name }: Fault): Promise<boolean> {
   try {
     await untilServed(since)

@@ -33,7 +33,7 @@ export interface RpcTwin {
   readonly root: string
   /** Whether the field of this name can be absent, as a message can and a text cannot. */
   canLack(name: string): boolean
-  /** Null: the call was accepted. */
+  /** Null means that the call was accepted. */
   send(): Promise<Refusal | null>
 }
 

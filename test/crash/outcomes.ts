@@ -19,7 +19,7 @@ export interface Outcome {
   readonly events: readonly { readonly type: string; readonly body: string }[]
   /** Ledger entries: plan, account, amount. */
   readonly entries: readonly string[]
-  /** Null: never submitted to the rail. */
+  /** Null means that it was never submitted to the rail. */
   readonly executions: number | null
   /** Types of the events that reached the receiver, each as often as it came. */
   readonly received: readonly string[]

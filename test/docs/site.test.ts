@@ -14,13 +14,13 @@ import { eventually } from '../support/eventually.js'
 import { partnerGuideFiles, wholePartnerGuide } from '../support/partner_guide.js'
 import { SIGNATURE_VECTORS, type SignatureVector } from '../support/signature_vectors.js'
 import { startGateway } from '../gateway/running_gateway.js'
-import { bytesOf, roundTrip, statusOf, type Call } from '../gateway/signing_partner.js'
+import { bytesOf, roundTrip, statusOf, type HttpCall } from '../gateway/signing_partner.js'
 
 const ASSETS = join(projectRoot(), 'gateway/docs/assets')
 const DOCS = createDocs('Service')
 const HOSTS = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example' }
 const MORE_THAN_THE_KERNEL_BUFFERS = 32 * 1024 * 1024
-const unsigned = (path: string, method = 'GET'): Call => ({ method, path, unsigned: true })
+const unsigned = (path: string, method = 'GET'): HttpCall => ({ method, path, unsigned: true })
 const largest = [...DOCS].find(([path]) => path.endsWith('swagger-ui-bundle.js'))
 
 const headOf = (text: string): string => text.slice(0, text.indexOf('\r\n\r\n'))
@@ -28,7 +28,7 @@ const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4
 
 t.test('sandbox hosts', async (t) => {
   const { port } = await startGateway(t, { environment: HOSTS, docs: DOCS })
-  const send = (call: Call): Promise<{ text: string }> =>
+  const send = (call: HttpCall): Promise<{ text: string }> =>
     roundTrip(port, bytesOf(call, 'sandbox.example'))
 
   await t.test('serve every file whole', async (t) => {
@@ -71,7 +71,7 @@ t.test('sandbox hosts', async (t) => {
 
 t.test('production hosts answer like any unknown path', async (t) => {
   const { port } = await startGateway(t, { environment: HOSTS, docs: DOCS })
-  const answerTo = async (call: Call): Promise<string> => {
+  const answerTo = async (call: HttpCall): Promise<string> => {
     const { text } = await roundTrip(port, bytesOf(call, 'api.example'))
     return text.replace(/req_[0-9A-Z]{26}/g, 'req').replace(/^Date: .*$/m, '')
   }

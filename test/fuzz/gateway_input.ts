@@ -108,7 +108,7 @@ function spoiltJson(random: SeededRandom): Buffer {
   return bytes
 }
 
-interface Call {
+interface FuzzedCall {
   readonly method: string
   readonly path: string
   readonly body: Buffer
@@ -117,7 +117,7 @@ interface Call {
   readonly proof: AnyRoute['auth']
 }
 
-function headersFor(call: Call): Record<string, string> {
+function headersFor(call: FuzzedCall): Record<string, string> {
   const { body, intentId, proof } = call
   const plain = { 'Content-Length': String(body.length), 'Idempotency-Key': `key ${intentId}` }
   if (proof === 'session' || (proof === 'hmac_or_session' && body.length === 0)) {

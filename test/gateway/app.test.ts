@@ -22,7 +22,7 @@ import {
   snapshot,
   SUBJECT,
   TENANT,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 import { accept, refuseWith, silence, startProcessorStub } from './processor_stub.js'
@@ -61,7 +61,7 @@ t.test('every route sends its own operation and answers with its own status', as
   const session = { unsigned: true, headers: { Authorization: bearer(INTENT) } }
   const key = { headers: { 'Idempotency-Key': 'k' } }
   const path = `/v1/payment_intents/${INTENT}`
-  const cases: readonly [Call, number, object][] = [
+  const cases: readonly [HttpCall, number, object][] = [
     [{ method: 'GET', path }, 200, { get_intent: { intent_id: INTENT } }],
     [
       { method: 'GET', path, ...session },
@@ -169,7 +169,7 @@ t.test('every route sends its own operation and answers with its own status', as
 
 t.test('a replayed payout is 200 and a new one 202, each with Idempotent-Replayed', async (t) => {
   const gateway = await startGateway(t)
-  const request: Call = {
+  const request: HttpCall = {
     method: 'POST',
     path: '/v1/payouts',
     body: JSON.stringify(payoutBody),
@@ -188,19 +188,19 @@ t.test(
   'codes of the processor map to their status; some are conflicts on confirm only',
   async (t) => {
     const gateway = await startGateway(t)
-    const confirm: Call = {
+    const confirm: HttpCall = {
       method: 'POST',
       path: `/v1/payment_intents/${INTENT}/confirm`,
       unsigned: true,
       headers: { Authorization: bearer(INTENT) },
     }
-    const payout: Call = {
+    const payout: HttpCall = {
       method: 'POST',
       path: '/v1/payouts',
       body: JSON.stringify(payoutBody),
       headers: { 'Idempotency-Key': 'k' },
     }
-    const cases: readonly [Call, string, number, string][] = [
+    const cases: readonly [HttpCall, string, number, string][] = [
       [confirm, 'insufficient_balance', 409, 'insufficient_balance'],
       [confirm, 'user_limit_exceeded', 409, 'user_limit_exceeded'],
       [payout, 'insufficient_balance', 422, 'insufficient_balance'],
@@ -219,7 +219,7 @@ t.test(
 
 t.test('a consumed token precedes the fault of a malformed body', async (t) => {
   const gateway = await startGateway(t)
-  const confirm: Call = {
+  const confirm: HttpCall = {
     ...{ method: 'POST', path: `/v1/payment_intents/${INTENT}/confirm`, body: '{' },
     ...{ unsigned: true, headers: { Authorization: bearer(INTENT) } },
   }
@@ -272,7 +272,7 @@ t.test('a request over the rate of its key is 429 with Retry-After', async (t) =
 
 t.test("a caller's well-formed X-Request-Id is echoed, beside ours", async (t) => {
   const gateway = await startGateway(t)
-  const echoOf = async (id: string, over: Partial<Call> = {}): Promise<string | null> => {
+  const echoOf = async (id: string, over: Partial<HttpCall> = {}): Promise<string | null> => {
     const headers = { 'X-Request-Id': id }
     const answer = await call(gateway.port, { ...createRequest(), ...over, headers })
     t.match(answer.headers.get('x-request-id'), /^req_/)

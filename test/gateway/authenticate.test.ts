@@ -26,7 +26,7 @@ import {
   signedHeaders,
   snapshot,
   statusOf,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 import { refuseWith } from './processor_stub.js'
@@ -55,24 +55,24 @@ t.test('every failed authentication is the same 401 and sends no command', async
   const at = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
   const create = createRequest()
   const path = `/v1/payment_intents/${INTENT}`
-  const withToken = (token: string, more: Record<string, string> = {}): Call => ({
+  const withToken = (token: string, more: Record<string, string> = {}): HttpCall => ({
     method: 'GET',
     path,
     unsigned: true,
     headers: { Authorization: token, 'X-Service-Package': 'com.acme.app', ...more },
   })
   const good = signedHeaders(create)
-  const changed = (name: string, value: string): Call => ({
+  const changed = (name: string, value: string): HttpCall => ({
     ...create,
     unsigned: true,
     headers: { ...good, [name]: value },
   })
-  const without = (name: string): Call => ({
+  const without = (name: string): HttpCall => ({
     ...create,
     unsigned: true,
     headers: Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)),
   })
-  const cases: Readonly<Record<string, Call>> = {
+  const cases: Readonly<Record<string, HttpCall>> = {
     'no credentials': { ...create, unsigned: true },
     'no key id': without('X-Service-Key-Id'),
     'no timestamp': without('X-Service-Timestamp'),
@@ -135,7 +135,7 @@ t.test('every failed authentication is the same 401 and sends no command', async
 
 t.test('a verified signature consumes its nonce, even when the request is rejected', async (t) => {
   const gateway = await startGateway(t)
-  const cases: readonly [Call, number, string][] = [
+  const cases: readonly [HttpCall, number, string][] = [
     [{ method: 'POST', path: '/v1/payment_intents', body: '{' }, 400, 'invalid_request'],
     [
       { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody) },
@@ -229,7 +229,7 @@ t.test('a scheduled revocation takes effect on time, without a directory update'
   const revoked_at = Date.now() + 60_000
   const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at }]
   const gateway = await startGateway(t, { clock, partners: snapshot({ keys }) })
-  const signedNow = (): Call => ({
+  const signedNow = (): HttpCall => ({
     ...createRequest(),
     timestamp: new Date(clock.now()).toISOString(),
   })
@@ -244,7 +244,7 @@ t.test('app packages restrict session requests only', async (t) => {
   const path = `/v1/payment_intents/${INTENT}`
   const withToken = (Authorization: string, app?: string): Record<string, string> =>
     app === undefined ? { Authorization } : { Authorization, 'X-Service-Package': app }
-  const cases: readonly [Call, number][] = [
+  const cases: readonly [HttpCall, number][] = [
     [{ method: 'GET', path, unsigned: true, headers: withToken(bearer(INTENT)) }, 401],
     [{ method: 'GET', path, unsigned: true, headers: withToken(bearer(INTENT), 'com.eve') }, 401],
     [
@@ -282,7 +282,7 @@ t.test('a key that an update omits is removed', async (t) => {
 })
 
 t.test('before the directory snapshot no request is answered 401', async (t) => {
-  const byToken: Call = {
+  const byToken: HttpCall = {
     method: 'GET',
     path: `/v1/payment_intents/${INTENT}`,
     unsigned: true,

@@ -17,7 +17,7 @@ import {
   roundTrip,
   payoutBody,
   snapshot,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 import { refuseWith, silence } from './processor_stub.js'
@@ -29,7 +29,7 @@ const session = {
   headers: { Authorization: bearer(INTENT), ...withKey.headers },
 }
 
-const KEYED: readonly Call[] = [
+const KEYED: readonly HttpCall[] = [
   { ...createRequest(), ...withKey },
   { method: 'POST', path: `/v1/payment_intents/${INTENT}/confirm`, ...session },
   { method: 'POST', path: `/v1/payment_intents/${INTENT}/refund`, ...withKey },
@@ -48,7 +48,7 @@ const KEYED: readonly Call[] = [
     ...withKey,
   },
 ]
-const payout = (headers: Record<string, string>): Call => ({
+const payout = (headers: Record<string, string>): HttpCall => ({
   method: 'POST',
   path: '/v1/payouts',
   body: JSON.stringify(payoutBody),
@@ -114,7 +114,7 @@ t.test('an invalid key is not echoed', async (t) => {
 t.test('errors to an authenticated caller echo the key', async (t) => {
   const clock = heldClock()
   const gateway = await startGateway(t, { answerWithinMs: 100, clock })
-  const keyOf = async (request: Call): Promise<[number, string | null]> => {
+  const keyOf = async (request: HttpCall): Promise<[number, string | null]> => {
     const { status, headers } = await call(gateway.port, request)
     return [status, headers.get(IDEMPOTENCY_KEY)]
   }
@@ -152,7 +152,7 @@ t.test('a 429 echoes the key', async (t) => {
 t.test('a 401 never echoes the key', async (t) => {
   const gateway = await startGateway(t)
   const good = payout(withKey.headers)
-  const namesOf = async (request: Call): Promise<string[]> => {
+  const namesOf = async (request: HttpCall): Promise<string[]> => {
     const { status, headers } = await call(gateway.port, request)
     t.equal(status, 401)
     return [...headers.keys()]

@@ -14,7 +14,7 @@ import {
   roundTrip,
   PRODUCTION_KEY_ID,
   statusOf,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 import { decodeOf as decodeRoute } from './decoding.js'
 import { startGateway } from './running_gateway.js'
@@ -66,7 +66,7 @@ t.test('each route sends its own operation and answers with its own status', asy
   const gateway = await startGateway(t)
   const body = (value: object): { body: string } => ({ body: JSON.stringify(value) })
   const key = { headers: { 'Idempotency-Key': 'k' } }
-  const cases: readonly [Call, number, object][] = [
+  const cases: readonly [HttpCall, number, object][] = [
     [
       { method: 'GET', path: '/v1/beneficiaries/ben_1' },
       200,

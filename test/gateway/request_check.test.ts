@@ -8,7 +8,7 @@ import {
   createRequest,
   PRODUCTION_KEY_ID,
   signedHeaders,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 import { PLANTED, WRONG_REQUESTS } from './wrong_requests.js'
 
@@ -20,14 +20,14 @@ interface Report {
 }
 
 /** Each description is signed again, so the service accepts the request itself as well. */
-const describe = (request: Call): object => ({
+const describe = (request: HttpCall): object => ({
   method: request.method,
   path: request.path,
   headers: { ...(request.unsigned ? {} : signedHeaders(request)), ...request.headers },
   ...(request.body === undefined ? {} : { body: request.body }),
 })
 
-async function check({ port }: Running, request: Call): Promise<Report> {
+async function check({ port }: Running, request: HttpCall): Promise<Report> {
   const answer = await call(port, {
     method: 'POST',
     path: '/v1/sandbox/request/check',
@@ -58,7 +58,7 @@ t.test('an invalid request gets the report of the error that the service returns
   const gateway = await startGateway(t)
   const signed = createRequest()
   const strange = { method: 'GET', path: '/v1/nothing' }
-  const others: readonly (readonly [request: Call, failed: string])[] = [
+  const others: readonly (readonly [request: HttpCall, failed: string])[] = [
     [{ ...signed, unsigned: true }, 'key_id_format'],
     [{ ...signed, secret: PLANTED.secret }, 'signature'],
     [{ ...signed, timestamp: '2020-01-01T00:00:00Z' }, 'timestamp_window'],

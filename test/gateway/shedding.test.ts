@@ -12,7 +12,7 @@ import {
   createRequest,
   OTHER_KEY_ID,
   twoPartners,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 import { startGateway, type Running } from './running_gateway.js'
 import { accept } from './processor_stub.js'
@@ -24,7 +24,7 @@ interface Stuck {
 }
 
 /** A gateway whose processor answers nothing, with a full queue. */
-async function stuckGateway(t: Test, request: Call, hasCapacityFor: number): Promise<Stuck> {
+async function stuckGateway(t: Test, request: HttpCall, hasCapacityFor: number): Promise<Stuck> {
   let now = Date.now()
   const clock: Clock = { now: () => instant(now) }
   const gateway = await startGateway(t, {

@@ -20,7 +20,7 @@ import {
   SECRET,
   signedHeaders,
   statusOf,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
@@ -130,7 +130,7 @@ const reportOf = (json: unknown): SignatureReport => json as SignatureReport
 
 t.test('a request with signature headers is itself checked, as received', async (t) => {
   const gateway = await startGateway(t)
-  const good: Call = { method: 'POST', path: `${PATH}?not=signed`, body: 'any bytes' }
+  const good: HttpCall = { method: 'POST', path: `${PATH}?not=signed`, body: 'any bytes' }
   const passed = await call(gateway.port, good)
   t.equal(passed.status, 200)
   t.equal(reportOf(passed.json).valid, true)

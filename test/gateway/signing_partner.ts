@@ -94,14 +94,14 @@ export interface RawAnswer {
   readonly json: unknown
 }
 
-export interface Call extends Omit<Signed, 'body'> {
+export interface HttpCall extends Omit<Signed, 'body'> {
   readonly body?: string
   readonly headers?: Record<string, string>
   readonly unsigned?: boolean
 }
 
 /** Sends one request with fetch; signed unless `unsigned`. */
-export async function call(port: number, request: Call): Promise<RawAnswer> {
+export async function call(port: number, request: HttpCall): Promise<RawAnswer> {
   const { method, path, body, headers = {}, unsigned = false } = request
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
@@ -114,7 +114,7 @@ export async function call(port: number, request: Call): Promise<RawAnswer> {
 }
 
 /** The bytes of a request on its own connection. */
-export function bytesOf(request: Call, host = 'api.localhost'): string {
+export function bytesOf(request: HttpCall, host = 'api.localhost'): string {
   const { method, path, body = '', headers = {}, unsigned = false } = request
   const lines = Object.entries({
     Host: host,
@@ -203,7 +203,7 @@ export const payoutBody = {
   reference: 'invoice 7',
 }
 
-export const createRequest = (): Call => ({
+export const createRequest = (): HttpCall => ({
   method: 'POST',
   path: '/v1/payment_intents',
   body: JSON.stringify(createBody),

@@ -14,20 +14,20 @@ import {
   createRequest,
   roundTrip,
   snapshot,
-  type Call,
+  type HttpCall,
 } from './signing_partner.js'
 
 const INTENT = 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS'
-const READ: Call = { method: 'GET', path: '/v1/balances' }
+const READ: HttpCall = { method: 'GET', path: '/v1/balances' }
 const CODES = Object.keys(ERRORS) as ErrorCode[]
 const UNAVAILABLE = CODES.filter((code) => ERRORS[code].http === 503)
 
-const answersOver = async (port: number, request: Call): Promise<string> =>
+const answersOver = async (port: number, request: HttpCall): Promise<string> =>
   (await roundTrip(port, bytesOf(request))).text
 
 interface Cause {
   readonly options?: RunningOptions
-  readonly request?: Call
+  readonly request?: HttpCall
   /** Brings the cause about. */
   prepare?(t: Test, gateway: Running): Promise<void>
   /** While the request waits for its answer. */

@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
-import { call, type Call } from './signing_partner.js'
+import { call, type HttpCall } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 import { refuseWith } from './processor_stub.js'
 
@@ -13,7 +13,7 @@ const body = (value: unknown): { body: string } => ({ body: JSON.stringify(value
 const url = 'https://example.com/hooks?a=b'
 
 /** Method, path, body; expected status; the operation with its relevant members. */
-const CASES: readonly (readonly [Call, number, object])[] = [
+const CASES: readonly (readonly [HttpCall, number, object])[] = [
   [
     { method: 'POST', path: '/v1/webhook_endpoints', ...body({ url }) },
     201,

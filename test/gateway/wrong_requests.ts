@@ -1,8 +1,14 @@
 /** Requests with one fault each, and the field and rule that an answer or a log line names. */
-import { bearer, beneficiaryBody, createBody, payoutBody, type Call } from './signing_partner.js'
+import {
+  bearer,
+  beneficiaryBody,
+  createBody,
+  payoutBody,
+  type HttpCall,
+} from './signing_partner.js'
 
 export interface WrongRequest {
-  readonly call: Call
+  readonly call: HttpCall
   readonly pointer: string
   readonly rule: string
   /** The message in the sandbox. */
@@ -20,24 +26,24 @@ export const PLANTED = {
   secret: 'whsec_planted7f3a9c',
 }
 
-const create = (change: object, headers: Record<string, string> = {}): Call => ({
+const create = (change: object, headers: Record<string, string> = {}): HttpCall => ({
   method: 'POST',
   path: '/v1/payment_intents',
   body: JSON.stringify({ ...createBody, ...change }),
   headers,
 })
-const raw = (body: string): Call => ({ method: 'POST', path: '/v1/payment_intents', body })
-const payout = (change: object, headers: Record<string, string> = KEYED.headers): Call => ({
+const raw = (body: string): HttpCall => ({ method: 'POST', path: '/v1/payment_intents', body })
+const payout = (change: object, headers: Record<string, string> = KEYED.headers): HttpCall => ({
   method: 'POST',
   path: '/v1/payouts',
   body: JSON.stringify({ ...payoutBody, ...change }),
   headers,
 })
-const inline = (change: object): Call =>
+const inline = (change: object): HttpCall =>
   payout({ beneficiary_id: undefined, beneficiary: { ...beneficiaryBody, ...change } })
-const list = (query: string): Call => ({ method: 'GET', path: `/v1/payouts?${query}` })
+const list = (query: string): HttpCall => ({ method: 'GET', path: `/v1/payouts?${query}` })
 
-const wrong = (call: Call, pointer: string, rule: string, code?: string): WrongRequest => ({
+const wrong = (call: HttpCall, pointer: string, rule: string, code?: string): WrongRequest => ({
   call,
   pointer,
   rule,

@@ -4,23 +4,23 @@ import type { Operation } from './history.js'
 import { checkHistory, type Model } from './linearizability.js'
 import { balance, idempotencyKey, intent, signedRequest } from './models.js'
 
-type Call<Input, Output> = readonly [Input, Output]
+type HistoryCall<Input, Output> = readonly [Input, Output]
 
 /** Whether these calls, one after another, can have these answers. */
 const inTurn = <State, Input, Output>(
   model: Model<State, Input, Output>,
-  ...calls: readonly Call<NoInfer<Input>, NoInfer<Output>>[]
+  ...calls: readonly HistoryCall<NoInfer<Input>, NoInfer<Output>>[]
 ): boolean => isPossible(model, calls, (at) => ({ calledAt: 2 * at, returnedAt: 2 * at + 1 }))
 
 /** Whether these calls, all at once, can have these answers. */
 const atOnce = <State, Input, Output>(
   model: Model<State, Input, Output>,
-  ...calls: readonly Call<NoInfer<Input>, NoInfer<Output>>[]
+  ...calls: readonly HistoryCall<NoInfer<Input>, NoInfer<Output>>[]
 ): boolean => isPossible(model, calls, () => ({ calledAt: 0, returnedAt: 100 }))
 
 function isPossible<State, Input, Output>(
   model: Model<State, Input, Output>,
-  calls: readonly Call<Input, Output>[],
+  calls: readonly HistoryCall<Input, Output>[],
   timesOf: (at: number) => Pick<Operation<Input, Output>, 'calledAt' | 'returnedAt'>,
 ): boolean {
   const history = calls.map(([input, output], at) => ({ input, output, ...timesOf(at) }))

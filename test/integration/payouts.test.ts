@@ -41,19 +41,19 @@ const { beneficiary } = aPayout()
 
 const refusal = (status: number, code: string): object => ({ status, body: { error: { code } } })
 
-interface Page {
+interface RowPage {
   readonly data: readonly ({ readonly id: string } & Record<string, unknown>)[]
   readonly next_cursor: string | null
 }
-async function pageAt(path: string): Promise<Page> {
+async function pageAt(path: string): Promise<RowPage> {
   const answer = await partner.request('GET', path)
   if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`)
-  return answer.body as Page
+  return answer.body as RowPage
 }
 
 /** All pages of a list. */
-async function wholeList(path: string): Promise<Page['data'][]> {
-  const pages: Page['data'][] = []
+async function wholeList(path: string): Promise<RowPage['data'][]> {
+  const pages: RowPage['data'][] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const page = await pageAt(cursor === '' ? path : `${path}&cursor=${cursor}`)
     pages.push(page.data)
@@ -62,7 +62,7 @@ async function wholeList(path: string): Promise<Page['data'][]> {
   return pages
 }
 
-const idsOf = (rows: Page['data']): string[] => rows.map(({ id }) => id)
+const idsOf = (rows: RowPage['data']): string[] => rows.map(({ id }) => id)
 
 async function availableOf(currency: string): Promise<bigint> {
   const { data } = await pageAt('/v1/balances')
@@ -273,7 +273,7 @@ t.test('production lists nothing of the sandbox', async (t) => {
   for (const path of ['/v1/payouts', '/v1/beneficiaries', '/v1/balance_transactions']) {
     const answer = await live.request('GET', path)
     t.match(answer, { status: 200, body: { next_cursor: null } }, path)
-    t.same((answer.body as Page).data, [], path)
+    t.same((answer.body as RowPage).data, [], path)
   }
   const [{ id } = { id: '' }] = (await pageAt('/v1/payouts?limit=1')).data
   t.match(await simulate(live, id, 'reversed'), refusal(400, 'invalid_request'))

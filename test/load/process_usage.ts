@@ -78,7 +78,7 @@ const childrenOf = (pid: number) =>
 
 const EXITED: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ESRCH'])
 
-/** Undefined: it has exited. */
+/** Undefined means that it has exited. */
 function existing(pid: number) {
   const read = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8')
   try {

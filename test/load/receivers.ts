@@ -7,7 +7,7 @@ import type { Calls } from './receiver_thread.js'
 export interface EndpointPlan {
   /** While failures are on: `slow` answers after two seconds, `dead` accepts and never answers. */
   readonly behavior: 'healthy' | 'slow' | 'dead'
-  /** Empty: all that are not opt-in. */
+  /** Empty means all that are not opt-in. */
   readonly events: readonly string[]
 }
 

@@ -47,7 +47,7 @@ export interface Stack {
   readonly sandbox: Sandbox
   /** Those that pay; they take turns. */
   readonly partners: readonly Key[]
-  /** Absent: there is one only. */
+  /** Absent means that there is one only. */
   readonly shards?: readonly LoadedShard[]
   readonly dataDir: string
   readonly store: StoreSettings

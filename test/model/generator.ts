@@ -9,7 +9,7 @@ import type { Model, ModelIntent } from './model.js'
 import type { Caller, ModelOperation } from './operations.js'
 
 export interface Generated {
-  /** Null: not applicable in this state. */
+  /** Null means that it is not applicable in this state. */
   resolve(model: Model): ModelOperation | null
   toString(): string
 }

@@ -86,7 +86,7 @@ export type ReportStatus =
 
 export interface ReportOperation {
   readonly kind: 'report'
-  /** Null: an unknown instruction. */
+  /** Null means that the instruction is unknown. */
   readonly intent: ModelIntent | null
   readonly status: ReportStatus
   readonly execution: Execution

@@ -97,7 +97,7 @@ interface Disk {
   change(change: Change): void
   syncBegins(number: bigint): void
   syncEnds(number: bigint): void
-  /** Undefined: the file is not there. */
+  /** Undefined means that the file is not there. */
   afterCut(point: CrashPoint, random: SeededRandom): Buffer | undefined
 }
 

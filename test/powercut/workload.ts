@@ -34,7 +34,7 @@ export const SETTINGS = {
   SESSION_TTL_S: '900',
 }
 
-export interface Call {
+export interface RepeatableCall {
   readonly path: string
   readonly body: unknown
   readonly key: string
@@ -48,7 +48,7 @@ export interface Acknowledged {
   readonly id: string
   readonly position: number
   /** A call to repeat after a cut, and its response. */
-  readonly call?: Call
+  readonly call?: RepeatableCall
   readonly text: string
 }
 
@@ -72,7 +72,10 @@ const KIND_OF: Readonly<Record<string, Acknowledged['kind']>> = {
 }
 const CLIENTS = 4
 
-export function send(partner: Partner, { path, body, key, token }: Call): Promise<HttpAnswer> {
+export function send(
+  partner: Partner,
+  { path, body, key, token }: RepeatableCall,
+): Promise<HttpAnswer> {
   const by = token === undefined ? partner : partner.session(token)
   return retryUntilFinal(() => by.request('POST', path, body, withKey(key)))
 }

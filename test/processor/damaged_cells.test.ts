@@ -105,7 +105,7 @@ async function cellsOf(table: string): Promise<Cell[]> {
   return cells
 }
 
-/** False: the schema does not allow the value, or the cell has it. */
+/** False means that the schema does not allow the value, or the cell has it. */
 async function damage(folder: string, table: string, set: string, row: string): Promise<boolean> {
   cpSync(join(source, FILES.processorDatabase), join(folder, FILES.processorDatabase))
   const books = await rawBooks(folder)

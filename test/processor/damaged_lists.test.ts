@@ -209,7 +209,7 @@ const LISTS: Readonly<
 /** What a start says of the damage, if it stops. */
 const SENTENCE = /bad (opening )?rate/
 
-/** Null: the start stops. */
+/** Null means that the start stops. */
 async function listed(
   world: World,
   { read: list, isInMemory }: (typeof LISTS)[Table],

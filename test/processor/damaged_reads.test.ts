@@ -148,7 +148,7 @@ const OPERATORS: readonly ConfiguredCaller[] = [
   configuredCaller(callerEntry('service', 'ledger', 'token-of-ledger')),
 ]
 
-interface Call {
+interface ReadCall {
   readonly rpc: string
   readonly request?: object
   /** Text that the answer has. */
@@ -163,7 +163,7 @@ const callsOf = ({
   intents,
   authorized,
   beneficiaries,
-}: Filled): readonly Call[] => [
+}: Filled): readonly ReadCall[] => [
   { rpc: 'PaymentIntents/List', request: { tenant, list: {} }, has: [intents.healthy] },
   {
     rpc: 'PaymentIntents/ListByUser',
@@ -235,7 +235,7 @@ const OF_SERVICES =
   /^(PaymentIntents|Payouts|Beneficiaries|Funding|WebhookEndpoints|Events|Accounts)\//
 
 /** @returns the JSON of the answer. @throws ServiceError */
-function answered(client: Client, { rpc, request = {} }: Call): Promise<string> {
+function answered(client: Client, { rpc, request = {} }: ReadCall): Promise<string> {
   const { path, requestSerialize, responseDeserialize } = RPCS.get(rpc)!
   const metadata = bearer(OF_SERVICES.test(rpc) ? 'token-of-ledger' : 'token-of-ann')
   return new Promise((resolve, reject) => {

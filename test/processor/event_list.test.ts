@@ -18,9 +18,9 @@ import { readRawJson } from './scenarios.js'
 import { OTHER_TENANT, UNCHANGED, request, type View } from './webhook_endpoints.js'
 
 /** Parses the page and checks that its text is canonical JSON. */
-function pageIn<Page>(t: Test, answer: Answer): Page {
+function pageIn<Parsed>(t: Test, answer: Answer): Parsed {
   const text = jsonOf(viewOf<object>(answer))
-  const page = JSON.parse(text) as Page
+  const page = JSON.parse(text) as Parsed
   t.equal(text, JSON.stringify(page))
   return page
 }
@@ -32,17 +32,17 @@ t.test('events are listed by sequence number, without gaps, of the tenant only',
   const [ours, theirs] = [await make(DEMO), await make(OTHER_TENANT)]
   for (let i = 0; i < 7; i++) await world.run(testWebhookEndpoint(DEMO, ours))
   await world.run(testWebhookEndpoint(OTHER_TENANT, theirs))
-  interface Page {
+  interface EventPage {
     readonly data: readonly { readonly sequence: number; readonly event: object }[]
     readonly next_after: number
     readonly has_more: boolean
   }
-  const page = async (after: number, limit?: number): Promise<Page> =>
+  const page = async (after: number, limit?: number): Promise<EventPage> =>
     pageIn(
       t,
       await readRawJson(world, listEvents(DEMO, { after: String(after), ...(limit && { limit }) })),
     )
-  const numbers = ({ data }: Page): number[] => data.map(({ sequence }) => sequence)
+  const numbers = ({ data }: EventPage): number[] => data.map(({ sequence }) => sequence)
   const first = await page(0, 3)
   t.same(numbers(first), [1, 2, 3])
   t.match(first, { next_after: 3, has_more: true })

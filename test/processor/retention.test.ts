@@ -62,13 +62,13 @@ async function completed(world: World, key: string): Promise<string> {
 const settle = (world: World): Promise<Answer> =>
   world.run(settleEvents(world.events.map(({ id }) => id)))
 
-interface Page {
+interface EventPage {
   readonly data: readonly { sequence: number }[]
   readonly next_after: number
   readonly begins_after?: number
 }
 
-async function feed(world: World, after = 0, tenant: TenantId = DEMO): Promise<Page> {
+async function feed(world: World, after = 0, tenant: TenantId = DEMO): Promise<EventPage> {
   const page = { after: String(after), limit: 100 } as never
   return viewOf(await read(world, listEventRecords(tenant, page)))
 }

@@ -19,9 +19,9 @@ import { eventually } from '../support/eventually.js'
 /** Nothing that is to come in time is late, however busy the machine. */
 const NEVER_MS = 2 ** 31 - 1
 
-type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
-/** Undefined: no response. */
-type Script = (request: ControlRequest, stream: Stream) => ControlResponse | undefined
+type PoolStream = ClientDuplexStream<ControlResponse, ControlRequest>
+/** Undefined means that there is no response. */
+type Script = (request: ControlRequest, stream: PoolStream) => ControlResponse | undefined
 
 async function aControlService(
   t: Test,
@@ -35,7 +35,7 @@ async function aControlService(
   server.addService(WebhookControl.service, control.handlers)
   const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
-  const connect = (script: Script): Stream => {
+  const connect = (script: Script): PoolStream => {
     const client = new WebhookControl(address, credentials.createInsecure())
     const stream = client.Connect()
     stream.on('data', (request: ControlRequest) => {
@@ -83,7 +83,7 @@ t.test('a pool reports its number and its newest event', async (t) => {
 
 t.test('an expected pool that is not connected is missing', async (t) => {
   const { control, connect, connected, pools } = await aControlService(t, { expectedPools: 2 })
-  const greet = (stream: Stream, pool: number): void =>
+  const greet = (stream: PoolStream, pool: number): void =>
     void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
   t.same(control.missingPools, [1, 2])
   const second = connect(inFlight(1))
@@ -187,7 +187,7 @@ t.test(
 
 t.test('a claim asks every other pool', async (t) => {
   const { control, connect, connected, claim, pools } = await aControlService(t)
-  const greet = (stream: Stream, pool: number): void =>
+  const greet = (stream: PoolStream, pool: number): void =>
     void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
   greet(
     connect(() => ({ claim: { held_ids: ['own'] } })),

@@ -26,7 +26,7 @@ import {
   until,
 } from './harness.js'
 
-type Stream = ServerDuplexStream<OrderBatch__Output, ReportBatch>
+type RailStream = ServerDuplexStream<OrderBatch__Output, ReportBatch>
 
 const silent = createLog('test', { LOG_LEVEL: 'silent' })
 
@@ -53,7 +53,7 @@ async function aPuppet(t: Test) {
   let describes = 0
   let newest = ''
   let isHanging = false
-  const streams: Stream[] = []
+  const streams: RailStream[] = []
   const batches: OrderBatch__Output[] = []
   // As a rail of an earlier version: without Summarize.
   const handlers: Pick<RailHandlers, 'Describe' | 'Link'> = {

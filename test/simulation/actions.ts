@@ -11,7 +11,7 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { checkBalances } from './invariant_checker.js'
 import type { SimulationContext } from './simulation_context.js'
-import type { Call } from './calls.js'
+import type { SimulatedCall } from './calls.js'
 import type { OnAnswer } from './processors.js'
 
 /** Shorter than the retention of a nonce. */
@@ -21,7 +21,10 @@ const LEAP_MS = 5_000
 const FINALITY_WINDOW_MS = 30_000
 
 /** A partner's signed call. */
-export function call(simulation: SimulationContext, { commandAt, onAnswer, isBearer }: Call): void {
+export function call(
+  simulation: SimulationContext,
+  { commandAt, onAnswer, isBearer }: SimulatedCall,
+): void {
   const { processors, trace, seededRandom: random, nonces, workload, stops } = simulation
   const { active, revoked } = workload.keys
   const { clock } = processors
@@ -64,7 +67,7 @@ export function switchStop(simulation: SimulationContext): void {
 
 export function callOfOperator(
   { processors, trace }: SimulationContext,
-  { commandAt, onAnswer }: Call,
+  { commandAt, onAnswer }: SimulatedCall,
 ): void {
   const { name } = commandAt(processors.clock.now())
   trace.add(`call ${name}`)

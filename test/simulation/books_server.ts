@@ -20,7 +20,7 @@ export interface OwnerRow {
   readonly epoch: number
   readonly lastBatch: number
   readonly holder: string
-  /** 0: no loss was accepted. */
+  /** 0 means that no loss was accepted. */
   readonly acceptedEpoch: number
 }
 

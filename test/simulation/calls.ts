@@ -31,7 +31,7 @@ import {
 import type { CommandAt, OnAnswer } from './processors.js'
 
 /** A call in flight and the check of its response; none arrives when it is lost. */
-export interface Call {
+export interface SimulatedCall {
   readonly commandAt: CommandAt
   readonly onAnswer: OnAnswer
   /** By bearer token: without a nonce. */
@@ -46,7 +46,7 @@ const AMOUNTS = ['36000', '36000', '100', '4999999', '5000001'] as const
 
 type OnAccepted = (view: View, isLate: boolean) => void
 
-const call = (commandAt: CommandAt, onAccepted: OnAccepted = () => undefined): Call => ({
+const call = (commandAt: CommandAt, onAccepted: OnAccepted = () => undefined): SimulatedCall => ({
   commandAt,
   onAnswer: (answer, isLate) => {
     if (answer.ok) onAccepted(answer.view as View, isLate)
@@ -60,7 +60,7 @@ const show = (record: AnyRecord, status: string, floor: string | null, isLate: b
   recordStatus(record, status, isLate ? floor : record.status)
 
 /** A first request or a repetition. */
-export function sendRequest(record: AnyRecord): Call {
+export function sendRequest(record: AnyRecord): SimulatedCall {
   record.sent += 1
   const isToDisabled = record.kind === 'payout' && record.sent === 1 && record.to?.disabled === true
   const floor = record.status
@@ -80,7 +80,7 @@ export function sendRequest(record: AnyRecord): Call {
 }
 
 /** A different request under the key of an accepted one. */
-export function reuseKeyOf(record: AnyRecord): Call {
+export function reuseKeyOf(record: AnyRecord): SimulatedCall {
   const command =
     record.kind === 'intent'
       ? createIntent(DEMO, { ...record.request, amount_usd_cents: 7 })
@@ -91,7 +91,7 @@ export function reuseKeyOf(record: AnyRecord): Call {
   }
 }
 
-export function scan(record: Accepted<IntentRecord>, random: SeededRandom): Call {
+export function scan(record: Accepted<IntentRecord>, random: SeededRandom): SimulatedCall {
   const isThai = record.request.corridor === 'th_promptpay'
   const request = {
     intent_id: record.id,
@@ -112,7 +112,7 @@ export function scan(record: Accepted<IntentRecord>, random: SeededRandom): Call
   )
 }
 
-export function confirm(record: Accepted<IntentRecord>, random: SeededRandom): Call {
+export function confirm(record: Accepted<IntentRecord>, random: SeededRandom): SimulatedCall {
   if (record.scanAgain?.isDone === false) return scan(record, random)
   const isKeyed = !random.once(5)
   const request = {
@@ -132,7 +132,7 @@ export function confirm(record: Accepted<IntentRecord>, random: SeededRandom): C
 }
 
 /** With a key, its response never changes; without one it can, as after a refused recall. */
-export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Call {
+export function refund(record: Accepted<IntentRecord>, random: SeededRandom): SimulatedCall {
   if (record.refund.answer !== null && random.once(2)) {
     return call(() => refundIntent(DEMO, record.id, null), updateStatus(record))
   }
@@ -142,7 +142,7 @@ export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Ca
   }
 }
 
-export function remint(record: Accepted<IntentRecord>): Call {
+export function remint(record: Accepted<IntentRecord>): SimulatedCall {
   const { partner_user_id, kyc_attestation, sanctions_attestation } = record.request
   const request = { intent_id: record.id, partner_user_id, kyc_attestation, sanctions_attestation }
   return call(
@@ -153,11 +153,11 @@ export function remint(record: Accepted<IntentRecord>): Call {
   )
 }
 
-export const cancel = (record: Accepted<IntentRecord>): Call =>
+export const cancel = (record: Accepted<IntentRecord>): SimulatedCall =>
   call(() => cancelIntent(DEMO, record.id), updateStatus(record))
 
 /** By the partner, or by bearer token. */
-export const read = (record: Accepted<AnyRecord>, random: SeededRandom): Call => ({
+export const read = (record: Accepted<AnyRecord>, random: SeededRandom): SimulatedCall => ({
   ...call(
     () => (record.kind === 'intent' ? getIntent(DEMO, record.id) : getPayout(DEMO, record.id)),
     updateStatus(record),
@@ -165,15 +165,15 @@ export const read = (record: Accepted<AnyRecord>, random: SeededRandom): Call =>
   isBearer: random.once(2),
 })
 
-export function review(record: Accepted<PayoutRecord>, random: SeededRandom): Call {
+export function review(record: Accepted<PayoutRecord>, random: SeededRandom): SimulatedCall {
   const decide = random.once(3) ? rejectPayout : approvePayout
   return call(() => decide(OPERATOR, record.id), updateStatus(record))
 }
 
-export const endRecall = (intentId: string): Call =>
+export const endRecall = (intentId: string): SimulatedCall =>
   call(() => resolveIntent(OPERATOR, intentId, { outcome: 'refund_failed', evidence: 'statement' }))
 
-export function settle(payoutId: string, random: SeededRandom): Call {
+export function settle(payoutId: string, random: SeededRandom): SimulatedCall {
   const resolution = { outcome: random.pick(['completed', 'failed']), evidence: 'statement' }
   return call(() => resolvePayout(OPERATOR, payoutId, resolution))
 }

@@ -13,7 +13,7 @@ import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { aPayout } from '../support/requests.js'
 import { DEMO } from '../support/world.js'
-import type { Call } from './calls.js'
+import type { SimulatedCall } from './calls.js'
 import {
   recordAnswer,
   type FxQuote,
@@ -29,13 +29,13 @@ const CONVERSIONS = [
   ['VND', '900000000000000', 'USD'],
 ] as const
 
-export const deposit = (key: string, made: RecordedAnswer): Call => ({
+export const deposit = (key: string, made: RecordedAnswer): SimulatedCall => ({
   commandAt: () =>
     depositSandboxFunds(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
   onAnswer: (answer, isLate) => void recordAnswer(made, answer, isLate),
 })
 
-export const save = (accountNumber: string, saved: SavedBeneficiary[]): Call => ({
+export const save = (accountNumber: string, saved: SavedBeneficiary[]): SimulatedCall => ({
   commandAt: () =>
     createBeneficiary(DEMO, {
       ...aPayout().beneficiary!,
@@ -46,7 +46,7 @@ export const save = (accountNumber: string, saved: SavedBeneficiary[]): Call => 
   },
 })
 
-export const disable = (beneficiary: SavedBeneficiary): Call => ({
+export const disable = (beneficiary: SavedBeneficiary): SimulatedCall => ({
   commandAt: () => disableBeneficiary(DEMO, beneficiary.id),
   onAnswer: (answer) => {
     assert.ok(answer.ok || answer.code === 'timeout', 'a saved beneficiary exists')
@@ -54,7 +54,7 @@ export const disable = (beneficiary: SavedBeneficiary): Call => ({
   },
 })
 
-export function requestQuote(random: SeededRandom, quotes: FxQuote[]): Call {
+export function requestQuote(random: SeededRandom, quotes: FxQuote[]): SimulatedCall {
   const [sell, amount, buy] = random.pick(CONVERSIONS)
   return {
     commandAt: () =>
@@ -67,7 +67,7 @@ export function requestQuote(random: SeededRandom, quotes: FxQuote[]): Call {
 }
 
 /** With the key of the quote, also repeated; or with another key after the conversion. */
-export function convert(quote: FxQuote, random: SeededRandom): Call {
+export function convert(quote: FxQuote, random: SeededRandom): SimulatedCall {
   const isReuse = quote.conversion.answer !== null && random.once(2)
   const key = isReuse ? `again ${quote.id}` : quote.id
   return {

@@ -17,7 +17,7 @@ import { changePartner } from '../../src/processor/commands/partners/partner_cha
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { partsOfTenant } from '../../src/base/ids.js'
 import type { Command } from '../../src/processor/cycle/command.js'
-import type { Call } from './calls.js'
+import type { SimulatedCall } from './calls.js'
 import type { View } from './client_oracle.js'
 import { actor, LINKS, OPERATORS } from './operators.js'
 import { DEMO } from '../support/world.js'
@@ -30,9 +30,9 @@ export interface OperatorStop {
   /** Whether the books may have it. */
   readonly mayHold: boolean
   /** Sets it; ends it when it holds. */
-  next(): Call
+  next(): SimulatedCall
   /** Ends it; to be repeated while it may hold. */
-  end(): Call
+  end(): SimulatedCall
 }
 
 const [FIRST, SECOND] = OPERATORS
@@ -108,7 +108,7 @@ function createStop(
     request = null
     if (call === calls) mayHold = false
   }
-  const begin = (): Call => {
+  const begin = (): SimulatedCall => {
     mayHold = true
     const call = ++calls
     return {
@@ -118,7 +118,7 @@ function createStop(
       },
     }
   }
-  const end = (): Call => {
+  const end = (): SimulatedCall => {
     const id = request
     const call = ++calls
     const isRequest = endedBy === 'two' && id === null

@@ -24,7 +24,7 @@ import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { NO_FINDINGS } from '../support/statements.js'
 import { DEMO, RULES } from '../support/world.js'
-import type { Call } from './calls.js'
+import type { SimulatedCall } from './calls.js'
 import { recordAnswer, type RecordedAnswer, type View } from './client_oracle.js'
 
 /** Minor units from which a deposit in US dollars needs two operators; no other change does. */
@@ -58,7 +58,7 @@ export interface OperatorDeposit {
   isApproved: boolean
 }
 
-export function depositBy(one: OperatorDeposit): Call {
+export function depositBy(one: OperatorDeposit): SimulatedCall {
   const { key, amount, by, made } = one
   const isLarge = BigInt(amount) >= TWO_FROM
   return {
@@ -77,7 +77,7 @@ export function depositBy(one: OperatorDeposit): Call {
 }
 
 /** Also by the one who asked, who is refused, and again after the decision. */
-export function decide(one: OperatorDeposit, random: SeededRandom): Call {
+export function decide(one: OperatorDeposit, random: SeededRandom): SimulatedCall {
   const id = one.request!
   const by = random.pick(OPERATORS)
   const isApproval = !random.once(5)
@@ -95,7 +95,11 @@ export function decide(one: OperatorDeposit, random: SeededRandom): Call {
 }
 
 /** @param settled final settlements that were acknowledged */
-export function settleDiscrepancy(id: string, settled: Set<string>, random: SeededRandom): Call {
+export function settleDiscrepancy(
+  id: string,
+  settled: Set<string>,
+  random: SeededRandom,
+): SimulatedCall {
   const settlement = random.pick(SETTLEMENTS)
   const isFinal = settled.has(id)
   return {
@@ -117,7 +121,7 @@ export interface SigningKeys {
 }
 
 /** Issues a key, or revokes an older one. */
-export function rotateKey({ active, revoked }: SigningKeys, random: SeededRandom): Call {
+export function rotateKey({ active, revoked }: SigningKeys, random: SeededRandom): SimulatedCall {
   const [oldest] = active
   if (active.length < 2 || oldest === undefined || random.once(2)) {
     return {

@@ -21,7 +21,7 @@ import {
   review,
   scan,
   settle,
-  type Call,
+  type SimulatedCall,
   type Accepted,
 } from './calls.js'
 import {
@@ -46,17 +46,17 @@ import type {
 } from './client_oracle.js'
 
 export interface Workload extends PartnerMemory {
-  next(): Call
+  next(): SimulatedCall
   /** A read by bearer token, of a recent entity. */
-  nextRead(): Call
+  nextRead(): SimulatedCall
   /** An operator resolves a payment that the rail never finishes. */
-  settle(payoutId: string): Call
+  settle(payoutId: string): SimulatedCall
   /** The books are an older copy. */
   restored(books: RestoredBooks): void
   /** What was lost and is not repeated yet. */
   readonly lost: readonly AnyRecord[]
   /** Repeats one of these. */
-  repeatLost(): Call
+  repeatLost(): SimulatedCall
   readonly resolvedByOperator: ReadonlySet<string>
   readonly keys: SigningKeys
 }
@@ -92,19 +92,19 @@ export function createWorkload(
   const keys: SigningKeys = { active: [firstKey], revoked: [] }
   const lost = new Map<AnyRecord, number>()
 
-  const beginIntent = (): Call => {
+  const beginIntent = (): SimulatedCall => {
     const record = newIntent(random, intents.length + 1)
     intents.push(record)
     return sendRequest(record)
   }
-  const beginPayout = (): Call => {
+  const beginPayout = (): SimulatedCall => {
     const to = saved.length > 0 && random.once(3) ? random.pick(saved.slice(-RECENT)) : null
     const record = newPayout(random, payouts.length + 1, to)
     payouts.push(record)
     return sendRequest(record)
   }
   /** A retry after a timeout or by mistake, sometimes with a different request. */
-  const repeat = (): Call => {
+  const repeat = (): SimulatedCall => {
     const keyed = (record: AnyRecord): boolean => record.key !== null
     const recent = [...intents.filter(keyed).slice(-RECENT), ...payouts.slice(-RECENT)]
     if (recent.length === 0) return beginIntent()
@@ -113,23 +113,23 @@ export function createWorkload(
       ? reuseKeyOf(record)
       : sendRequest(record)
   }
-  const depositFunds = (): Call => {
+  const depositFunds = (): SimulatedCall => {
     const key = `deposit ${random.int(DEPOSIT_KEYS)}`
     const made = deposits.get(key) ?? { answer: null }
     deposits.set(key, made)
     return deposit(key, made)
   }
-  const saveAny = (): Call => save(random.pick(ACCOUNTS), saved)
-  const disableAny = (): Call => {
+  const saveAny = (): SimulatedCall => save(random.pick(ACCOUNTS), saved)
+  const disableAny = (): SimulatedCall => {
     if (saved.length === 0) return saveAny()
     return disable(random.pick(saved.slice(-RECENT)))
   }
-  const requestAnyQuote = (): Call => requestQuote(random, quotes)
-  const convertAny = (): Call => {
+  const requestAnyQuote = (): SimulatedCall => requestQuote(random, quotes)
+  const convertAny = (): SimulatedCall => {
     if (quotes.length === 0) return requestAnyQuote()
     return convert(random.pick(quotes.slice(-RECENT)), random)
   }
-  const depositByOperator = (): Call => {
+  const depositByOperator = (): SimulatedCall => {
     const known = operatorDeposits.slice(-RECENT)
     if (known.length > 0 && random.once(2)) return depositBy(random.pick(known))
     const one: OperatorDeposit = {
@@ -141,11 +141,11 @@ export function createWorkload(
     operatorDeposits.push(one)
     return depositBy(one)
   }
-  const decideAny = (): Call => {
+  const decideAny = (): SimulatedCall => {
     const asked = operatorDeposits.filter(({ request }) => request !== null).slice(-RECENT)
     return asked.length === 0 ? depositByOperator() : decide(random.pick(asked), random)
   }
-  const settleAny = (): Call => {
+  const settleAny = (): SimulatedCall => {
     const known = discrepancies()
     return known.length === 0
       ? depositByOperator()
@@ -155,23 +155,23 @@ export function createWorkload(
   const forAccepted =
     <RequestRecord extends AnyRecord>(
       records: readonly RequestRecord[],
-      make: (record: Accepted<RequestRecord>, random: SeededRandom) => Call,
+      make: (record: Accepted<RequestRecord>, random: SeededRandom) => SimulatedCall,
     ) =>
-    (): Call => {
+    (): SimulatedCall => {
       const known = records.filter((record) => isAccepted(record))
       if (known.length === 0) return beginIntent()
       return make(random.pick(random.once(5) ? known : known.slice(-RECENT)), random)
     }
 
   /** Mostly of a captured intent, which alone is recalled. */
-  const refundAny = (): Call => {
+  const refundAny = (): SimulatedCall => {
     const captured = intents.filter(({ status }) => status === 'captured')
     return forAccepted(captured.length > 0 && !random.once(4) ? captured : intents, refund)()
   }
 
   const toRepeat = (): AnyRecord[] =>
     [...lost].flatMap(([record, times]) => (isRepeated(record, times) ? [] : record))
-  const repeatLost = (): Call => {
+  const repeatLost = (): SimulatedCall => {
     const record = random.pick(toRepeat())
     lost.set(record, lost.get(record)! + 1)
     return record.kind === 'intent' && isAccepted(record)
@@ -179,7 +179,7 @@ export function createWorkload(
       : sendRequest(record)
   }
 
-  const kinds: readonly (readonly [weight: number, make: () => Call])[] = [
+  const kinds: readonly (readonly [weight: number, make: () => SimulatedCall])[] = [
     [10, beginIntent],
     [10, beginPayout],
     [8, repeat],

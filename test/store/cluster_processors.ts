@@ -22,7 +22,7 @@ export interface Processor {
   /** That are connected while it waits. */
   gateways: number
   /**
-   * @param shard undefined: a spare
+   * @param shard undefined for a spare
    * @param sees the shards that it looks at, of those of all tests
    */
   waits(shard?: string, sees?: readonly string[]): Promise<OwnedShard<Store>>

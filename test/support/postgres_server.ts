@@ -11,7 +11,7 @@ import { untilStarted } from './program.js'
 
 export interface TestServer {
   readonly url: string
-  /** 0: it does not run. */
+  /** 0 means that it does not run. */
   pid(): number
   /** SIGKILL of the server; its sessions end by themselves. */
   kill(): Promise<void>

@@ -95,7 +95,7 @@ export interface ShardToServe {
   /** All of the cluster. */
   readonly shards: readonly string[]
   readonly callers: Callers
-  /** Absent: the processor cannot ask its cluster. */
+  /** Absent means that the processor cannot ask its cluster. */
   readonly cluster?: TestCluster | undefined
   /** Wraps what runs queries, to make it slow. */
   readonly reader?: (reader: QueryRunner) => QueryRunner

@@ -7,7 +7,7 @@ export interface CollectedSpan {
   readonly service: string
   readonly traceId: string
   readonly spanId: string
-  /** Empty: it has none. */
+  /** Empty means that it has none. */
   readonly parentSpanId: string
   readonly name: string
   readonly kind: number

@@ -77,7 +77,7 @@ async function followRestart({ dataDir, restart }: DrillOptions) {
   }
 }
 
-/** Undefined: it has not begun. */
+/** Undefined means that it has not begun. */
 function progressIn(file: string): RestartProgress | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as RestartProgress

@@ -26,7 +26,7 @@ export interface PoolPort {
   /**
    * Runs `work`, which may change deliveries of an endpoint that are on disk only, then closes the
    * breaker and attempts due deliveries at once. `work` returns when the first of them is due;
-   * null: nothing changed.
+   * null means that nothing changed.
    */
   withPausedQueue(endpointId: EndpointId, work: PausedQueueWork): Promise<void>
   /** For metrics. */

@@ -40,7 +40,7 @@ export interface Resend {
   readonly event: EventRow
   /** Every pool has settled the event. */
   readonly settled: boolean
-  /** Undefined: every endpoint that got the event or subscribes to it. */
+  /** Undefined means every endpoint that got the event or subscribes to it. */
   readonly endpointId: EndpointId | undefined
   /** Whether a pool that does not have the event stores it. */
   readonly take: boolean
@@ -55,7 +55,7 @@ export interface Redriver {
     since: Instant,
     limit: number,
   ): Promise<{ readonly redriven: number; readonly more: boolean }>
-  /** Undefined: the pool does not have the event and must not store it. */
+  /** Undefined means that the pool does not have the event and must not store it. */
   resend(request: Resend): Promise<readonly DeliveryView[] | undefined>
 }
 

@@ -18,7 +18,7 @@ export const PROBE_NEW_EVERY_MS = 5 * SECOND
 
 export interface Breaker {
   readonly failures: number
-  /** Null: closed. */
+  /** Null means that it is closed. */
   readonly openUntil: Instant | null
 }
 

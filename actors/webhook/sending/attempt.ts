@@ -31,7 +31,7 @@ export interface AttemptOptions {
   readonly backoff: BackoffRules
   readonly clock: Clock
   readonly random: Random
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracer?: Tracer | undefined
 }
 

@@ -11,7 +11,7 @@ import type { EventId } from '../../../src/base/ids.js'
 const HALF_MAX = 32_768
 
 export interface DedupWindow {
-  /** Undefined: the event has to be looked up on disk. */
+  /** Undefined means that the event has to be looked up on disk. */
   has(id: EventId): boolean | undefined
   add(id: EventId): void
 }

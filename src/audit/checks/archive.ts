@@ -11,7 +11,7 @@ import type { Check } from '../check.js'
 interface ArchivedRow {
   readonly id: string
   readonly digest: string
-  /** Null: the archive does not have it. */
+  /** Null means that the archive does not have it. */
   readonly state: string | null
   readonly context: string | null
   readonly isInBooks: 0 | 1

@@ -20,7 +20,7 @@ interface LinkRow {
   readonly id: string
   readonly before: number
   readonly fingerprint: string
-  /** Null: the intent does not exist. */
+  /** Null means that the intent does not exist. */
   readonly user: string | null
   /** The erasure of the user that is under way for this intent. Null means none. */
   readonly erasure: string | null

@@ -26,7 +26,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map(
 
 export const ACTION_NAMES: readonly string[] = [...ACTIONS.keys()]
 
-/** Undefined: there is no such action. */
+/** Undefined means that there is no such action. */
 export const actionNamed = (name: string): Action | undefined => ACTIONS.get(name)
 
 /** @throws Refused when the token is rejected */

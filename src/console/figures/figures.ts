@@ -23,7 +23,7 @@ const WITHIN_MS = 2 * SECOND
 const METRICS_MAX_BYTES = 16 * 1_024 * 1_024
 
 export interface FiguresState {
-  /** False: no ops port is named. */
+  /** False means that no ops port is named. */
   readonly isKnown: boolean
   /** The ops ports that did not answer last. */
   readonly missing: readonly string[]
@@ -125,7 +125,7 @@ const processesOf = (
     ),
   )
 
-/** Null: it did not answer. */
+/** Null means that it did not answer. */
 async function scrape(address: string): Promise<ReadonlyMap<string, ProcessValues> | null> {
   try {
     const response = await fetch(`http://${address}/metrics`, {

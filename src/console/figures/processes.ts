@@ -6,7 +6,7 @@ export interface ProcessState {
   /** Where its metrics are: `host:port`. */
   readonly opsPort: string
   readonly name: string
-  /** Undefined: it has no supervisor, like the supervisor itself, and has answered. */
+  /** Undefined means that it has no supervisor, like the supervisor itself, and has answered. */
   readonly isReady: boolean | undefined
   readonly pid: number | undefined
   readonly restarts: number | undefined

@@ -174,7 +174,7 @@ export interface SignIn {
   readonly message?: string
   /** The page that is shown afterwards. */
   readonly next: string
-  /** Absent: operators sign in by token only. */
+  /** Absent means that operators sign in by token only. */
   readonly certificate?: ShownCertificate
 }
 

@@ -61,7 +61,7 @@ interface Asked {
   readonly to: Instant
 }
 
-/** Null: the address of the page names no account, or no day. It can be a later one than now. */
+/** Null if the address of the page names no account, or no day. It can be a later one than now. */
 function askedIn({ query, now }: PageContext): Asked | null {
   const parameter = (name: string, pattern: RegExp, fallback = ''): string => {
     const value = query.get(name) ?? ''

@@ -26,7 +26,7 @@ export interface SignInAttempt {
   readonly address: string
   /** The fingerprint of the connection's certificate, if TLS has verified one. */
   readonly certificate: string | undefined
-  /** Undefined: it is none that an operator could have, or a certificate signs in. */
+  /** Undefined means that it is none that an operator could have, or a certificate signs in. */
   readonly token: string | undefined
 }
 

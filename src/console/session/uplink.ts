@@ -147,7 +147,7 @@ export async function identify(
 export const isTokenRejected = (error: unknown): boolean =>
   error instanceof Refused && error.code === 'authentication_failed'
 
-/** A call of which each shard has its own answer. @param shard empty: the only books */
+/** A call of which each shard has its own answer. @param shard empty means the only books */
 export async function ofShard<T>(
   { access, recovery }: Clients,
   shard: string,

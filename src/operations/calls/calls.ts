@@ -42,7 +42,7 @@ export interface Shards {
   /** The address of the processor, by name of the shard. */
   readonly reached: ReadonlyMap<string, string>
   readonly missing: readonly string[]
-  /** False: books that have nothing in common. */
+  /** False means that the books have nothing in common. */
   readonly isCluster: boolean
 }
 

@@ -12,7 +12,7 @@ import type { Option } from './options.js'
 export const CHANGE = ['as', 'reason'] as const
 
 export interface Actor {
-  /** Empty: the name of the token. */
+  /** Empty means the name of the token. */
   readonly name: string
   readonly reason: string
 }

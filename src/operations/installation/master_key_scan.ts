@@ -80,5 +80,5 @@ function mergedKey(kid: string, records: readonly MasterKey[], isOfAll: boolean)
   }
 }
 
-/** Undefined: there is none. */
+/** Undefined means that there is none. */
 const latest = (times: readonly string[]): string | undefined => [...times].sort().at(-1)

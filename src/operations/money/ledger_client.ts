@@ -19,7 +19,7 @@ export type { BalanceLine, LedgerEntry, LedgerPage }
 
 /** The ledger of one processor. */
 export interface LedgerSource {
-  /** Empty: the only books. */
+  /** Empty means the only books. */
   readonly shard: string
   /** Opening balances, then entries, then balances at the end, in pages. @throws Refused, Error */
   entries(actor: Actor, period: Period, tenant?: NamedTenant): AsyncGenerator<LedgerPage>

@@ -51,7 +51,7 @@ export const ratesSet: CliCommand = {
   },
 }
 
-/** Empty: both. */
+/** Empty means both. */
 function environmentIn({ flags: { environment = '' } }: Context): string {
   if (environment === '' || isEnvironment(environment)) return environment
   throw new CommandFault(`${environment} is not an environment: sandbox or production.`)
@@ -65,7 +65,7 @@ async function confirmed<T>(change: string, call: () => Promise<T>): Promise<T> 
   })
 }
 
-/** @param environment empty: both, which may have different rates */
+/** @param environment empty means both, which may have different rates */
 function rateBefore(rates: readonly Rate[], currency: string, environment: string): string | null {
   const found = rates
     .filter((known) => known.currency === currency)
@@ -155,7 +155,7 @@ export const ratesImport: CliCommand = {
 
 interface RateGiven extends RateChange {
   readonly currency: string
-  /** Empty: both. */
+  /** Empty means both. */
   readonly environment: string
   readonly rate: string
 }

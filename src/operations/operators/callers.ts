@@ -148,7 +148,7 @@ const listOf = (text = ''): string[] =>
 const sharedReport = (context: Context, issued: CallerToken): Promise<Report> =>
   withSetting(context, callerReport(context, issued), issued.settings_version)
 
-/** @param version undefined: only the processor that was called has the change */
+/** @param version undefined if only the processor that was called has the change */
 async function withSetting(
   context: Context,
   own: Report,

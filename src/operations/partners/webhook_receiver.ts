@@ -21,7 +21,7 @@ export interface ReceivedWebhook {
 export interface ReceiverOptions {
   readonly clock: Clock
   readonly brand: string
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number
   /** The webhook secret of an outbound key id. */
   readonly secretOf: (keyId: string) => string | undefined

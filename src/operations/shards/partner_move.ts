@@ -52,7 +52,7 @@ function ended(placement: Placement | undefined, what: string, to: string): Repo
   }
 }
 
-/** Undefined: no processor answers, or the move does not end in time. */
+/** Undefined means that no processor answers, or the move does not end in time. */
 async function endedMove(
   context: Context,
   partner: string,

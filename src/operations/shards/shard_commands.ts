@@ -167,7 +167,7 @@ export const settingsSkip: CliCommand = {
   },
 }
 
-/** Undefined: no processor answers, or the move does not end in time. */
+/** Undefined means that no processor answers, or the move does not end in time. */
 async function movedShard(
   context: Context,
   shard: string,

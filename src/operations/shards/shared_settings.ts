@@ -11,7 +11,7 @@ import { listShards } from './shard_commands.js'
 const APPLIED_WITHIN_LOOKS = 20
 const LOOK_EVERY_MS = 250
 
-/** @param version undefined: the books of the processor have it, which is no cluster's */
+/** @param version undefined if the books of the processor have it, which is no cluster's */
 export async function settingReport(
   context: Context,
   version: string | undefined,
@@ -30,7 +30,7 @@ interface Applied {
   readonly unserved: readonly string[]
 }
 
-/** Null: the shards cannot be seen. */
+/** Null means that the shards cannot be seen. */
 async function appliedBy(context: Context, version: string): Promise<Applied | null> {
   for (let looks = 1; ; looks++) {
     const list = await listShards(context).catch(() => null)

@@ -19,7 +19,7 @@ export interface DailyWork {
 export interface DailyWorkOptions {
   readonly clock: Clock
   readonly isSteady: SteadyClock['isSteady']
-  /** False: `start` does nothing. */
+  /** False means that `start` does nothing. */
   readonly isOn: boolean
   readonly run: DailyWork['run']
   /** Aborted by `stop`. */

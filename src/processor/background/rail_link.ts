@@ -12,7 +12,7 @@ export interface RailLink extends Rail {
   downForMs(): number
 }
 
-/** @param stoppedSince null: submissions are not stopped */
+/** @param stoppedSince null if submissions are not stopped */
 export function createRailLink(
   rail: Rail,
   clock: Clock,

@@ -29,7 +29,7 @@ export interface RailLinks extends RailStates {
   close(): Promise<void>
 }
 
-/** @param stoppedSince null: submissions are not stopped */
+/** @param stoppedSince null if submissions are not stopped */
 export function createRailLinks(
   connections: ReadonlyMap<string, ConnectedRail>,
   clock: Clock,

@@ -48,7 +48,7 @@ export interface Retention {
 export interface RetentionDependencies {
   readonly keep: KeptDays
   readonly clock: Clock
-  /** False: nothing is deleted now (base/steady_clock). */
+  /** False means that nothing is deleted now (base/steady_clock). */
   readonly isSteady: SteadyClock['isSteady']
   readonly lists: Pick<Lists, 'retention'>
   readonly memory: Pick<Memory, 'sequences' | 'lastKeySequence'>

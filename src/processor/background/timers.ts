@@ -76,7 +76,7 @@ const FIRE: Readonly<Record<TimerKind, FireTimer>> = {
 /** A timer that waits for the rail. */
 interface Waiting {
   readonly kind: TimerKind
-  /** Null: it is submitted. */
+  /** Null means that it is submitted. */
   readonly route: RouteName | null
   /** When the row is due. A row that changes afterwards is another timer. */
   readonly dueAt: Instant

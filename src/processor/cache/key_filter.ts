@@ -9,7 +9,7 @@ import type { Fingerprint64 } from './idempotency_index.js'
 
 export interface KeyFilter {
   add(fingerprint: Fingerprint64): void
-  /** False: it was not added. */
+  /** False means that it was not added. */
   mayHave(fingerprint: Fingerprint64): boolean
   readonly bytes: number
 }

@@ -56,7 +56,7 @@ export type LivePayout = Live<PayoutState, PayoutContext>
 export interface KnownRate extends SetRate {
   readonly environment: Environment
   readonly currency: Currency
-  /** Null: an earlier version set it. */
+  /** Null means that an earlier version set it. */
   readonly actor: string | null
   /** The rate until then. Null means that there was none, or that an earlier version set it. */
   readonly before: string | null

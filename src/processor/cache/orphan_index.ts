@@ -80,7 +80,7 @@ export const comparableReference = (reference: string | null): string =>
 export const holdsPayments = ({ state }: Orphan): boolean =>
   state === 'accepted' || state === 'executed'
 
-/** @param keyOf null: the orphan is not in this index */
+/** @param keyOf null if the orphan is not in this index */
 function createOpenOrphans(keyOf: (orphan: Orphan) => string | null) {
   const groups = new Map<string, Map<string, Orphan>>()
   return {

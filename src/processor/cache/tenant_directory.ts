@@ -174,7 +174,7 @@ const momentsOf = (row: Row<'endpoints'>): readonly (number | null)[] => [
   ...[row.disabled_at, row.dead_announced_at],
 ]
 
-/** Undefined: they are no list, or one of them cannot be decrypted or has no moment. */
+/** Undefined means that they are no list, or one of them cannot be decrypted or has no moment. */
 function secretsIn(row: Row<'endpoints'>, vault: Vault): EndpointEntry['secrets'] | undefined {
   try {
     const sealedSecrets = row.secrets as readonly SealedWebhookSecret[]

@@ -29,7 +29,7 @@ export type ApprovalRequest = Row<'approvalRequests'>
 
 export interface RateChange {
   readonly currency: string
-  /** Empty: removed. */
+  /** Empty means that it is removed. */
   readonly rate: string
   /** Absent or empty: both. */
   readonly environment?: string
@@ -94,7 +94,7 @@ export interface GuardedArguments {
   readonly erase_user: { readonly tenant: string; readonly intent_id: string }
   readonly issue_key: { readonly tenant: string; readonly public_key: string }
   readonly set_route: {
-    /** Null: for all tenants. */
+    /** Null means all tenants. */
     readonly tenant: string | null
     /** In the form of the operators' route. */
     readonly route: object

@@ -162,7 +162,7 @@ export const OPERATOR_CHANGES: OperatorChanges = {
 /**
  * Whether this operator needs a second one.
  *
- * @param moved null: whatever it moves
+ * @param moved null means whatever it moves
  */
 export function needsSecondOperator(
   { rules, memory, now }: Pick<CommandContext, 'rules' | 'memory' | 'now'>,

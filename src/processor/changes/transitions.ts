@@ -4,7 +4,7 @@ import type { PayoutState } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { LiveIntent, LivePayout } from '../cache/memory.js'
 
-/** @param from null: it is new */
+/** @param from null if it is new */
 export function recordTransition(
   { batch, origin }: CommandContext,
   { context, state }: LiveIntent | LivePayout,

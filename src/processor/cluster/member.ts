@@ -74,7 +74,7 @@ export interface Member {
   readonly cluster: ClusterAdmin
   /** The settings that operators made for all shards. */
   readonly settings: Pick<Cluster, 'settingsFrom' | 'newestSettings' | 'reportSettingsFault'>
-  /** Undefined: the partner is not placed. */
+  /** Undefined means that the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
   /** Places a partner in this shard unless it is placed. @returns null when it is in this shard */
   place(partner: string): Promise<Place | null>

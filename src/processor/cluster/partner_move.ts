@@ -131,7 +131,7 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
     }
   }
 
-  /** Undefined: the server has none left. Nothing has begun, so the move is given up. */
+  /** Undefined means that the server has none left. Nothing has begun, so the move is given up. */
   const sessionFor = async (
     move: PartnerMove,
     purpose: string,

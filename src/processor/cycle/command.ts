@@ -78,7 +78,7 @@ export interface Command {
    * before it ends; other commands are refused in it.
    */
   readonly allowedInRecovery?: boolean
-  /** Absent: the command is not screened. */
+  /** Absent means that the command is not screened. */
   readonly screened?: Screened
   needs(needs: Needs, memory: Memory): void
   decide(ctx: CommandContext): Answer
@@ -101,7 +101,7 @@ export const refusedInRecovery = (command: Command): Command => ({
 export interface SignedBy {
   readonly keyId: KeyId
   readonly nonce: Buffer
-  /** Null: a gateway of an older version. */
+  /** Null means that it is a gateway of an older version. */
   readonly signedAt: Instant | null
 }
 
@@ -119,8 +119,8 @@ export interface Work {
   /** Set by the pipeline when it is submitted; in milliseconds of its meter. */
   queuedAt?: number
   /**
-   * Null: of a gateway. Set by the pipeline when the command joins a payment's trace and its
-   * request has none.
+   * Null means that it is of a gateway. Set by the pipeline when the command joins a payment's
+   * trace and its request has none.
    */
   gatewaySpan?: GatewaySpan | null
 }

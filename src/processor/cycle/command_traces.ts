@@ -31,7 +31,7 @@ export interface CommandTraces {
   begin(work: Work): Origin
   /** The origin of a command that changes a payment with this trace. */
   join(work: Work, origin: Origin, stored: Traceparent): Origin
-  /** Undefined: it is not sampled. */
+  /** Undefined means that it is not sampled. */
   decided(work: Work, origin: Origin, answer: Answer): OpenSpan | undefined
   committed(
     spans: readonly OpenSpan[],

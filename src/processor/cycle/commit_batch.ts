@@ -33,7 +33,7 @@ export interface IntentLink {
 /** A change of state, for the log and the metrics. */
 export interface Transition {
   readonly entity: string
-  /** Null: it is new. */
+  /** Null means that it is new. */
   readonly from: string | null
   readonly to: string
   readonly tenant: TenantId

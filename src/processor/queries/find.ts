@@ -337,7 +337,7 @@ async function ofFxQuote(search: Search, id: string): Promise<Described | null> 
 
 interface FoundDeliveries {
   readonly records: readonly DeliveryRecord[]
-  /** False: a pool did not answer, or there are too many. */
+  /** False means that a pool did not answer, or there are too many. */
   readonly isWhole: boolean
 }
 

@@ -55,7 +55,7 @@ export const answerPage = <R>(
 export interface Shape<R> {
   view(row: R): object
   positionOf(row: NoInfer<R>): string
-  /** False: the row counts toward the page but is omitted from it. */
+  /** False means that the row counts toward the page but is omitted from it. */
   shows?(row: NoInfer<R>): boolean
   /** Approximate size of a row. Omit it when 100 rows are far below PAGE_BYTES. */
   bytesOf?(row: NoInfer<R>): number

@@ -14,7 +14,7 @@ export function contextOf<Context extends { readonly id: string }>(
 
 export interface Viewed<R, View extends object = object> {
   readonly row: R
-  /** Null: the row is corrupt. */
+  /** Null means that the row is corrupt. */
   readonly view: View | null
 }
 

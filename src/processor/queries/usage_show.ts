@@ -32,7 +32,7 @@ export interface UsageOptions {
 }
 
 /**
- * Null: the days are out of range.
+ * Null means that the days are out of range.
  *
  * @param calls of the last 24 hours
  */

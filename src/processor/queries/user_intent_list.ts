@@ -79,7 +79,7 @@ async function linkAfter(
   if (id === undefined) return Number(number)
   const [link] = await lists.intentsOfUser(Number(number), 1)
   if (link?.id === id) return link.before
-  const isArchived = link?.id === '' && link.before > 0 // 0: no link has that number
+  const isArchived = link?.id === '' && link.before > 0 // no link has the number 0
   if (isArchived) return link.before
   let next = last
   for (let left = MOVED_MAX; left > 0 && next > 0; left -= LINKS_A_READ) {

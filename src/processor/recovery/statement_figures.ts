@@ -18,7 +18,7 @@ export interface StoredFigures {
   readonly digest: string
   readonly first_at: string | null
   readonly last_at: string | null
-  /** Absent: from before they were known. */
+  /** Absent in those from before they were known. */
   readonly accepted?: readonly Required<StatementSum>[]
   readonly accepted_digest?: string
 }

@@ -36,7 +36,7 @@ interface Change {
   readonly actor: WireActor | null
 }
 
-/** @param cluster undefined: these are the only books */
+/** @param cluster undefined if these are the only books */
 export function callersService(
   dependencies: UnaryDependencies,
   callers: Callers,

@@ -55,7 +55,7 @@ export interface DirectoryService {
  * The shard of this processor. Gateways route a partner that two processors announce by the epoch.
  */
 export interface ShardInfo {
-  /** Empty: these are the only books. */
+  /** Empty means that these are the only books. */
   readonly shard: string
   epoch(): number
   /** Every shard of the cluster. Empty means unknown. */

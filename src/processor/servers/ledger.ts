@@ -55,7 +55,7 @@ export function ledgerService(
   }
 
   /**
-   * Each call is at the end of a read, and awaits the pause after it. False: the caller has left.
+   * Each call is at the end of a read, and awaits the pause after it. False if the caller left.
    */
   const pauses = (stream: LedgerStream<unknown>) => {
     let readAt = clock.now()

@@ -15,7 +15,7 @@ const PROCESSOR_TRAILER = 'causeway-processor'
 export interface Placements {
   /** The shard that this processor serves. */
   readonly shard: string
-  /** Undefined: the partner is not placed. */
+  /** Undefined means that the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
   /** Places a partner here unless it is placed. @returns null when it is here */
   place(partner: string): Promise<Place | null>

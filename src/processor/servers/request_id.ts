@@ -23,7 +23,7 @@ export const requestIdIn = (text: string): RequestId | null =>
 export interface OriginDependencies {
   readonly clock: Clock
   readonly random: Random
-  /** Absent: nothing is traced. */
+  /** Absent means that nothing is traced. */
   readonly sampler?: Sampler | undefined
 }
 

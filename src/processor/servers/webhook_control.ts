@@ -42,7 +42,7 @@ export interface WebhookControlService extends WebhookPools {
 /** The newest event that a pool has received. */
 export interface NewestEvent {
   readonly id: string
-  /** Undefined: a pool of an older version does not report it. */
+  /** Undefined means that a pool of an older version does not report it. */
   readonly tenant: TenantId | undefined
 }
 

@@ -18,7 +18,7 @@ import { assert } from '../../base/assert.js'
 
 export interface Entry {
   readonly id: EffectId
-  /** Null: an instruction of an earlier version; counts as the sandbox. */
+  /** Null in an instruction of an earlier version, which counts as the sandbox. */
   readonly environment: Environment | null
   /** The shard that sent it. Null if the sender has the only books or is an earlier version. */
   readonly shard: string | null

@@ -39,7 +39,7 @@ export interface LinkOptions {
   /** Called once. */
   readonly onClose: () => void
   readonly fail: (error: unknown) => void
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracer?: Tracer | undefined
 }
 

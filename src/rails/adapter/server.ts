@@ -48,7 +48,7 @@ export interface AdapterOptions {
   readonly rules: Rules
   /** Called when the process must exit and recover from the journal. */
   readonly fail: (error: unknown) => void
-  /** Undefined: nothing is traced. */
+  /** Undefined means that nothing is traced. */
   readonly tracer?: Tracer | undefined
 }
 

@@ -39,7 +39,7 @@ export type Summary = MovementSummary__Output
 export interface ProbeOptions {
   /** `host:port` or `unix:/path.sock`. */
   readonly address: string
-  /** Empty: the caller's credential is its certificate. */
+  /** Empty means that the caller's credential is its certificate. */
   readonly token: string
   readonly tls: GrpcTls
   readonly clock: Clock

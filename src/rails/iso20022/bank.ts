@@ -73,7 +73,7 @@ export function createIsoBank(options: IsoBankOptions): IsoBank {
     return (await ask(id, body, 'submit')).outcome
   }
 
-  /** Undefined: the network has no message for it, so it was never sent and never will be. */
+  /** Undefined if the network has no message for it: it was never sent and never will be. */
   function transferOf(instruction: Instruction, receivedAt: Instant): Buffer | undefined {
     try {
       return writeMessage(creditTransfer(instruction, receivedAt, us))

@@ -97,7 +97,7 @@ function ofStatus(status: Status, answered: Answered): readonly Said[] {
   return [{ id, outcome: outcome ?? notKnown(status, id), ...told }]
 }
 
-/** Undefined: the bank does not know the payment. */
+/** Undefined means that the bank does not know the payment. */
 function rejection(code: string | undefined, isOfQuery: boolean): BankOutcome | undefined {
   if (saysDuplicate(code)) return ACCEPTED
   if (code === NOT_KNOWN || (isOfQuery && !isKnownRefusal(code))) return undefined
@@ -144,7 +144,7 @@ function answersIn({
   return [{ OrgnlInstrId, TxCxlSts: GrpCxlSts, CxlStsRsnInf }]
 }
 
-/** Undefined: not a payment of ours, or two references that contradict each other. */
+/** Undefined means that it is no payment of ours, or that two references contradict each other. */
 function idIn(original: Original): EffectId | undefined {
   const { OrgnlInstrId, OrgnlEndToEndId, OrgnlTxId, OrgnlUETR } = original
   const named = [OrgnlInstrId, OrgnlEndToEndId, OrgnlTxId].filter((id) => id !== undefined)

@@ -26,7 +26,7 @@ const MISSING_MAX = 100
  * Stores the page.
  *
  * @param statement its number or id within the series
- * @param pagination undefined: it has one page
+ * @param pagination undefined if it has one page
  */
 export async function pageArrived(
   record: Record,

@@ -26,7 +26,7 @@ export interface SwitchPayment {
   readonly content: string
   readonly submissions: number
   readonly repeatDiffers: boolean
-  /** `absent`: its message was dropped. */
+  /** `absent` means that its message was dropped. */
   readonly state: 'absent' | 'pending' | 'executed' | 'rejected' | 'returned'
   readonly receivedAt: number
   /** In the order of all movements. Null means that there is none. */

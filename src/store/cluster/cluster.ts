@@ -115,7 +115,7 @@ export interface Cluster extends ClusterSettings, WaitingProcessors, PartnerMove
   place(partner: string, shard: string): Promise<Place>
   /** Places the partners that are not placed. @returns those of other shards */
   placeAll(partners: readonly string[], shard: string): Promise<readonly string[]>
-  /** Undefined: the partner is not placed. */
+  /** Undefined means that the partner is not placed. */
   whereIs(partner: string): Promise<Place | undefined>
   placeOf(shard: string): Promise<Place | undefined>
   /** Bytes of WAL that the slowest standby has not replayed. Null if unknown or there is none. */
@@ -229,7 +229,7 @@ interface ShardRow extends Omit<
 }
 
 interface OwnerRow extends Omit<SeenShard, 'moveTo' | 'isConnected'> {
-  /** Null: no session has the process id. */
+  /** Null means that no session has the process id. */
   readonly sessionName: string | null
 }
 

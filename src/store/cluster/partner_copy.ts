@@ -44,7 +44,7 @@ export interface PartnerCopy extends PartnerMove {
   readonly actor: string
   readonly reason: string
   readonly phase: CopyPhase
-  /** Null: its tables are not made yet. */
+  /** Null means that its tables are not made yet. */
   readonly begunAt: number | null
   readonly shifts: Shifts
   readonly cursors: Readonly<Record<string, string>>

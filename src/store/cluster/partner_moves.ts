@@ -65,7 +65,7 @@ export interface MovedReport {
 export type StoredReport = MovedReport & { readonly id: number }
 
 export interface PartnerMoves {
-  /** Undefined: the partner is not placed. */
+  /** Undefined means that the partner is not placed. */
   partnerPlace(partner: string): Promise<PartnerPlace | undefined>
   /** @returns false when it is elsewhere by now, or a partner or one of the shards moves already */
   requestPartnerMove(move: PartnerMove, by: MovedBy): Promise<boolean>

@@ -42,7 +42,7 @@ export interface ClusterSettings {
   settingsFrom(version: number, limit: number): Promise<readonly ClusterSetting[]>
   /** The newest of each kind and key, in order: all that a shard without settings needs. */
   newestSettings(): Promise<readonly ClusterSetting[]>
-  /** @param fault null: the shard has applied what there is */
+  /** @param fault null if the shard has applied what there is */
   reportSettingsFault(shard: string, fault: SettingsFault | null): Promise<void>
   /** @returns null when no shard has a fault at this version */
   skipSetting(

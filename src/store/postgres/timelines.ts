@@ -14,7 +14,7 @@ import { resolve } from 'node:path'
 import type { Timeline } from './connection.js'
 
 export interface Timelines {
-  /** Undefined: any server may be used. */
+  /** Undefined means that any server may be used. */
   known(): Timeline | undefined
   /** Called with each primary that this process connects to. */
   used(server: Timeline): void

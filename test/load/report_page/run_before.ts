@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunResult } from '../result.js'
 
-/** Undefined: there is none, or only of an older tool that measured less. */
+/** Undefined means that there is none, or only one of an older tool that measured less. */
 export function runBefore(folder: string, { kind, startedAt }: RunResult): RunResult | undefined {
   const name = new RegExp(`^${kind}-[0-9T.-]+Z\\.json$`)
   return readdirSync(folder)

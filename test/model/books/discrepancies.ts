@@ -27,7 +27,7 @@ export type Settlement = (typeof SETTLEMENTS)[number]
 
 export interface ModelDiscrepancy {
   readonly payout: ModelPayout
-  /** Null: no money has moved. */
+  /** Null means that no money has moved. */
   readonly moved: 'paid' | 'returned' | null
   readonly amount: bigint
   settlement: Settlement | null

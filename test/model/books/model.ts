@@ -34,7 +34,7 @@ export interface Change {
   readonly key: string
   readonly currency: string
   readonly amount: bigint
-  /** Null: it can be made now. `replayed`: it was made before. */
+  /** Null means that it can be made now, `replayed` that it was made before. */
   refusal(): Code | null
   apply(): void
 }

@@ -110,7 +110,7 @@ export interface RealOwners {
   call(process: ProcessName, key: Key): Promise<string>
   execute(commit: SentCommit, isRepeated: boolean): Promise<string>
   lose(commit: SentCommit): Promise<string>
-  /** Undefined: no answer has arrived. */
+  /** Undefined means that no answer has arrived. */
   answered(process: ProcessName): 'done' | 'fenced' | undefined
   answer(process: ProcessName): Promise<string>
   read(process: ProcessName, key: Key): Promise<string>

@@ -20,11 +20,11 @@ import { createLog } from '../../../src/base/log.js'
 import type { Scheduler } from '../scheduler.js'
 import type { MoveFault } from './faults.js'
 import type { Entry } from './histories.js'
-import type { Call, ClusterProcess, OpenStreams, Reply } from './processor.js'
+import type { KeyedCall, ClusterProcess, OpenStreams, Reply } from './processor.js'
 
 export interface SimulatedGateway {
   readonly history: readonly Entry[]
-  call(call: Call): void
+  call(call: KeyedCall): void
   /** It forgets the marks that it has. */
   restart(): void
   close(): void
@@ -53,7 +53,7 @@ export interface SimulatedMachine {
 }
 
 interface Sent {
-  readonly call: Call
+  readonly call: KeyedCall
   /** Whether a processor has received it and did not answer `not_here`. */
   hasArrived: boolean
 }
@@ -99,7 +99,7 @@ export function createSimulatedGateway(options: SimulatedGatewayOptions): Simula
     }
   }
 
-  /** Opens a stream, and again whenever it has ended. @param open false: it cannot be opened */
+  /** Opens a stream, and again whenever it has ended. @param open false if it cannot be opened */
   const keepOpen = (
     machine: SimulatedMachine,
     open: (

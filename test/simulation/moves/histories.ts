@@ -8,11 +8,11 @@
  * - A restore begins an era: calls are compared with the books of the era that answered them.
  */
 import assert from 'node:assert/strict'
-import type { Call } from './processor.js'
+import type { KeyedCall } from './processor.js'
 import type { EntityRow } from './server.js'
 
 /** A call and its answer. */
-export interface Entry extends Call {
+export interface Entry extends KeyedCall {
   readonly gateway: string
   /** The ordinal among all calls and answers. */
   readonly invoked: number

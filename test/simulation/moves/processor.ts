@@ -32,14 +32,14 @@ import { startRecovery, type ProcessorRestores, type ShardRecovery } from './rec
 import type { ClusterServer, EntityRow, Link, ServerConnection } from './server.js'
 
 /** A call of a partner: creates the entity of its key, advances its state, or reads it. */
-export interface Call {
+export interface KeyedCall {
   readonly kind: 'create' | 'advance' | 'read'
   readonly partner: string
   readonly key: string
 }
 
 export interface Reply {
-  /** Empty: accepted. */
+  /** Empty means that it was accepted. */
   readonly code: '' | 'not_here' | 'not_found' | 'configuration_error'
   readonly entity: string
   readonly state: number
@@ -62,7 +62,7 @@ export interface StreamEnds {
 export interface OpenStreams {
   /** The marks that the gateway has, before its first call. */
   show(marks: readonly ProgressMark[]): void
-  submit(ticket: number, call: Call): void
+  submit(ticket: number, call: KeyedCall): void
   /** No command follows. */
   endCommands(): void
 }
@@ -103,16 +103,16 @@ export interface ClusterProcessOptions {
   readonly onViolation: (violation: Error) => void
 }
 
-interface Stream {
+interface GatewayStream {
   readonly ends: Omit<StreamEnds, 'announced'>
   unanswered: number
   isEnding: boolean
 }
 
 interface Arrived {
-  readonly stream: Stream
+  readonly stream: GatewayStream
   readonly ticket: number
-  readonly call: Call
+  readonly call: KeyedCall
 }
 
 const log = createLog('simulation', { LOG_LEVEL: 'silent' })
@@ -137,7 +137,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
   let shard: string | undefined
   let held: OwnedConnection | undefined
   let writer: ServerConnection | undefined
-  const streams = new Set<Stream>()
+  const streams = new Set<GatewayStream>()
   const watchers = new Set<Pick<StreamEnds, 'announced' | 'ended'>>()
   const entities = new Map<string, EntityRow>()
   const sequences = new Map<string, number>()
@@ -223,7 +223,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     }
     return [rows, replies]
   }
-  const endAnswered = (stream: Stream): void => {
+  const endAnswered = (stream: GatewayStream): void => {
     if (!stream.isEnding || stream.unanswered > 0 || !streams.delete(stream)) return
     stream.ends.ended()
     if (streams.size === 0) onIdle()
@@ -379,7 +379,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     },
     open: (ends) => {
       if (!isServing) return undefined
-      const stream: Stream = { ends, unanswered: 0, isEnding: false }
+      const stream: GatewayStream = { ends, unanswered: 0, isEnding: false }
       streams.add(stream)
       if (isDraining) ends.draining()
       return {

@@ -17,7 +17,7 @@ import { atRest, createScheduler, type Scheduler, type Step } from '../scheduler
 import type { MoveFault } from './faults.js'
 import { createSimulatedGateway, type SimulatedMachine } from './gateway.js'
 import { checkHistories } from './histories.js'
-import { startClusterProcess, type Call, type ClusterProcess } from './processor.js'
+import { startClusterProcess, type KeyedCall, type ClusterProcess } from './processor.js'
 import { createRestores } from './restores.js'
 import { openClusterServer, SHARDS } from './server.js'
 
@@ -180,7 +180,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   const call = (): void => {
     const shard = random.pick(SHARDS)
     const partner = random.pick(PARTNERS[shard]!)
-    const kind = random.pick<Call['kind']>(['create', 'create', 'advance', 'read', 'read'])
+    const kind = random.pick<KeyedCall['kind']>(['create', 'create', 'advance', 'read', 'read'])
     random.pick(gateways).call({ kind, partner, key: `${partner} ${random.int(KEYS)}` })
   }
   /** The latest target of each shard. */

@@ -114,7 +114,7 @@ function credentialIn(certificate: string | null, digest: string | null) {
   return null
 }
 
-/** Null: an operator needs a role, others have none. */
+/** Null means that the role is missing or out of place: an operator needs one, others have none. */
 function rolesIn({ kind, roles }: NewCaller): readonly OperatorRole[] | null {
   const known = OPERATOR_ROLES.filter((role) => roles.includes(role))
   if (known.length !== new Set(roles).size) return null

@@ -33,7 +33,7 @@ export interface SettingSource {
 export interface RateOptions {
   /** Confirms a change of more than 5 % where no second operator is set. */
   readonly force?: boolean
-  /** Absent: it is set now, in these books only. */
+  /** Absent means that it is set now, in these books only. */
   readonly source?: SettingSource
 }
 
@@ -186,7 +186,7 @@ function openingAt(known: KnownRate | undefined, at: Instant): KnownRate['openin
 export interface GivenRate {
   readonly environments: readonly Environment[]
   readonly currency: Currency
-  /** Null: it is removed. */
+  /** Null means that it is removed. */
   readonly rate: Rate | null
   /** The rate as it was given. Empty means that it is removed. */
   readonly text: string
@@ -234,7 +234,7 @@ export function ratesIn(changes: readonly RateChange[]): readonly GivenRate[] | 
 
 /**
  * Null when it is not valid.
- * @param environment empty: both
+ * @param environment empty means both
  */
 export function rateIn(environment: string, currencyText: string, text: string): GivenRate | null {
   const given = removalIn(environment, currencyText)

@@ -47,7 +47,7 @@ export interface ReleaseFindings {
   readonly behind: readonly Behind[]
   /** Why the statement cannot be right (recovery/statement_check). */
   readonly faults: readonly string[]
-  /** False: what the bus has is not known yet. */
+  /** False means that what the bus has is not known yet. */
   readonly isBusChecked: boolean
 }
 

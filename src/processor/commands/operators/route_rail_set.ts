@@ -25,7 +25,7 @@ import { answer, refuse, type Answer } from '../../cycle/answer.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import type { SettingSource } from './rate_set.js'
 
-/** @param source null: it is set in these books only */
+/** @param source null if it is set in these books only */
 export function setRouteRail(
   actor: Actor,
   routeText: string,

@@ -21,8 +21,8 @@ import type { SettingSource } from './rate_set.js'
 import { routeRails } from './route_rail_set.js'
 
 /**
- * @param tenant null: the default for tenants without a route of their own
- * @param source null: it is set in these books only
+ * @param tenant null means the default for tenants without a route of their own
+ * @param source null if it is set in these books only
  */
 export function setRoute(
   actor: Actor,

@@ -173,7 +173,7 @@ export function passOverSetting(setting: ClusterSetting, after: number): Command
   }
 }
 
-/** Null: a kind of a later version of the program. */
+/** Null means that the kind is of a later version of the program. */
 function commandOf({ version, kind, key, value, at, actor, reason }: ClusterSetting) {
   const by = { name: actor, reason }
   const source = { setAt: at, evidence: `settings version ${version}` }

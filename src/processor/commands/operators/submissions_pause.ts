@@ -19,7 +19,7 @@ import type { SettingSource } from './rate_set.js'
 
 type Pause = Row<'submissionPauses'>
 
-/** @param source null: it is set in these books only */
+/** @param source null if it is set in these books only */
 export function pauseSubmissions(
   actor: Actor,
   subject: string,
@@ -45,7 +45,7 @@ export function pauseSubmissions(
   }
 }
 
-/** @param source null: it is set in these books only */
+/** @param source null if it is set in these books only */
 export function resumeSubmissions(
   actor: Actor,
   subject: string,
@@ -75,7 +75,7 @@ export function resumeSubmissions(
   }
 }
 
-/** Null: submissions of the subject may be paused. */
+/** Null means that submissions of the subject may be paused. */
 export const refusalOfPause = ({ rules }: CommandContext, subject: string): Answer | null =>
   isPausable(subject, rules.rails) ? null : refuse('invalid_request')
 
@@ -99,7 +99,7 @@ export function listSubmissionPauses(): Command {
   }
 }
 
-/** Undefined: it is not paused, or the moment is impossible. */
+/** Undefined means that it is not paused, or the moment is impossible. */
 function pausedAt({ memory }: CommandContext, subject: string): number | undefined {
   const at = memory.pauses.get(subject)?.paused_at
   return at !== undefined && isMoment(at) ? at : undefined

@@ -53,7 +53,7 @@ export interface PayoutTerms {
   readonly beneficiary: BeneficiaryRow
   readonly currency: Currency
   readonly route: Route
-  /** Null: the payout is refused. */
+  /** Null means that the payout is refused. */
   readonly rail: string | null
   readonly fees: Extract<ReturnType<typeof feesFor>, { ok: true }>
 }

@@ -53,7 +53,7 @@ interface Expected {
   readonly amount: bigint
   readonly currency: string
   readonly account: string
-  /** Empty: the destination names none. */
+  /** Empty means that the destination names none. */
   readonly bankCode: string
 }
 
@@ -69,7 +69,7 @@ interface RailInstructionView {
   readonly transactionId: string | undefined
   /** Its account number is erased, and no report can be compared with it. */
   readonly isErased: boolean
-  /** Null: nothing was instructed. */
+  /** Null means that nothing was instructed. */
   readonly expected: () => Expected | null
   step(
     event:
@@ -172,7 +172,7 @@ const isIntent = (id: string): boolean => id.startsWith(PREFIX.intent)
 /**
  * Whether the payment's rail sent it, about an instruction of its own.
  *
- * @param rail null: that of no known instruction, so any may send it
+ * @param rail null if no known instruction has one, so any may send it
  */
 const isFromRail = (report: RailReport, sender: string, rail: string | null): boolean =>
   rail === null || (sender === rail && (report.rail ?? rail) === rail)

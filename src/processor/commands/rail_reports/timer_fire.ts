@@ -114,6 +114,6 @@ const isStillDue = (timed: Timed, before: Instant | null, now: Instant): boolean
 const reviewGoesOn = (ctx: CommandContext, timed: Timed, id: string): boolean =>
   isPutOff(timed, ctx.now) || ownExecution(ctx, id) !== undefined
 
-/** Null: the intent has none, or is submitted. */
+/** Null means that the intent has none, or is submitted. */
 const submissionDeadline = ({ submittedAt, confirmation }: IntentContext): Instant | null =>
   submittedAt === undefined ? (confirmation?.notAfter ?? null) : null

@@ -44,8 +44,8 @@ interface SettingRequest {
 }
 
 /**
- * @param cluster undefined: the call is about the books of this processor, and `handler` takes it
- * @param settingOf null: the request is invalid
+ * @param cluster undefined if the call is about the books of this processor, and `handler` takes it
+ * @param settingOf null if the request is invalid
  */
 export function sharedSetting<Request extends SettingRequest, Response>(
   dependencies: UnaryDependencies,

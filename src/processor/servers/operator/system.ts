@@ -19,7 +19,7 @@ export interface Running {
   readonly settings: Settings
   readonly version: string
   readonly startedAt: Instant
-  /** Empty: these books are the only ones. */
+  /** Empty means that these books are the only ones. */
   readonly shard: string
 }
 
