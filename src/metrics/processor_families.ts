@@ -43,7 +43,7 @@ export const BOOKS_FAMILIES = {
   causeway_corrupt_rows: gauge('Corrupt rows found since the start'),
   causeway_store_checkpoints_total: counter('Checkpoints of the write-ahead log; SQLite'),
   causeway_store_synchronous: gauge(
-    '1 while commits wait for a standby, 0 while what is answered is on one server only; ' +
+    '1 while commits wait for a standby, 0 while answered requests are on one server only; ' +
       'PostgreSQL',
   ),
   causeway_store_synchronous_standbys: gauge(

@@ -222,7 +222,7 @@ export function connectRail(connection: RailConnection): ConnectedRail {
   }
 
   function unread(error: unknown): boolean {
-    log.error({ rail: label(), error }, 'what the rail has executed cannot be read')
+    log.error({ rail: label(), error }, 'executions at the rail cannot be read')
     return false
   }
 
@@ -261,7 +261,10 @@ export function connectRail(connection: RailConnection): ConnectedRail {
         clearTimeout(timer)
         const summary = answer && readSummary(answer)
         if (summary !== undefined) return resolve({ kind: 'summary', summary })
-        log.warn({ rail: label(), reason: fault?.message }, 'the rail has not told its movements')
+        log.warn(
+          { rail: label(), reason: fault?.message },
+          'the rail has not summed up its movements',
+        )
         resolve({ kind: 'unknown', reason: reasonOf(fault) })
       })
       const timer = setTimeout(() => call.cancel(), SUMMARIZED_WITHIN_MS)

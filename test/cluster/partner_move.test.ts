@@ -249,7 +249,7 @@ t.test('a partner with many payments moves, which are set apart while it pays', 
     const ended = await moving
     t.comment(ended.out + ended.err)
     await until(
-      'what was set apart has gone back, or is in place',
+      'rows that were set apart are back in their shard, or in place',
       server,
       `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM partner_copies)`,
     )
@@ -272,7 +272,7 @@ t.test('a partner with many payments moves, which are set apart while it pays', 
     t.same({ status, body }, { status: 201, body: created[index]!.body }, `key ${index}`)
   }
   await until(
-    'what was set apart is in place',
+    'rows that were set apart are in place',
     server,
     `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM partner_copies)`,
   )

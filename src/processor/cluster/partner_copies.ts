@@ -132,8 +132,9 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
   }
 
   const ended = ({ partner, from, to, phase }: PartnerCopy): boolean => {
-    if (phase === 'settling') log.info({ partner, from, to }, 'what was set apart is in place')
-    else log.info({ partner, from, to }, 'what was set apart has gone back')
+    if (phase === 'settling')
+      log.info({ partner, from, to }, 'rows that were set apart are in place')
+    else log.info({ partner, from, to }, 'rows that were set apart are back in their shard')
     rests.delete(partner)
     announced.delete(partner)
     return false

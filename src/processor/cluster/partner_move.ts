@@ -223,7 +223,10 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
     release(false)
     directory.partnerIsHere(partner)
     const heldMs = Math.round(elapsed() - since)
-    log.info({ partner, from: move.from, to: move.to, held_ms: heldMs }, 'partner has come')
+    log.info(
+      { partner, from: move.from, to: move.to, held_ms: heldMs },
+      'partner moved to this shard',
+    )
   }
 
   /** Fingerprints of what is set apart, so that no call waits for them. */

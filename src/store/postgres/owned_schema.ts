@@ -192,7 +192,7 @@ export async function openOwnedSchema<Name extends string>(
   try {
     await writer.exec(ENDS_WHEN_SILENT)
     const onBlocked = (): void =>
-      options.log.warn({ shard }, 'the migration waits for who reads the books, such as an export')
+      options.log.warn({ shard }, 'the migration waits for readers of the books, such as an export')
     await migrate(writer, shard, definition, { pause: options.pause, onBlocked })
     await writer.exec(BY_INDEX)
     const { statement } = definition.commitFunction

@@ -43,7 +43,7 @@ export interface ServerWatch {
 const LOOK_EVERY_MS = SECOND
 /** Looks between two readings of the synchrony. */
 const SYNCHRONY_EVERY = 3
-const NOT_SYNCHRONOUS = 'what is answered is on one server only'
+const NOT_SYNCHRONOUS = 'answered requests are on one server only'
 const CLOCK_DIFFERS = "this machine's clock differs from the database server's"
 
 /** Resolves when the schema may be owned on this server. */
