@@ -2,11 +2,9 @@
  * Ended payments leave the books for an archive: nothing is lost or counted twice, whatever step a
  * crash ends, and the audit is clean before, during and after.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { audit } from '../../src/audit/audit.js'
-import { openBooks } from '../../src/audit/books.js'
 import {
   openArchive,
   type Archived,
@@ -16,7 +14,6 @@ import {
 import { DAY, plus } from '../../src/base/clock.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import { FILES } from '../../src/base/subjects.js'
 import { createRetention } from '../../src/processor/background/retention.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import {
@@ -25,40 +22,24 @@ import {
 } from '../../src/processor/commands/retention/payments_archive.js'
 import { listArchivable } from '../../src/processor/queries/archivable_list.js'
 import { find } from '../../src/processor/queries/find.js'
-import { exportSchemas } from '../../src/store/postgres/copy.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
-import { isOnPostgres, rawBooks, server, shardOf } from '../support/books.js'
+import { inBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { brokenIn } from './audited_world.js'
 import { authorized, captured, intentAt } from './intent_lifecycle.js'
 import { executed, OPERATOR, read } from './scenarios.js'
 
 const USER = 'maria.garcia'
 
-/** The name of the check that fails. */
-async function brokenIn(world: World, archive?: string): Promise<string | null> {
-  let { folder } = world
-  if (isOnPostgres()) {
-    folder = join(world.folder, 'exported')
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder)
-    const file = join(folder, FILES.processorDatabase)
-    await exportSchemas(server(), [{ schema: shardOf(world.folder), file, holds: 'books' }])
-  }
-  const books = await openBooks(folder, world.clock, { archive, page: 3 })
-  const report = await audit(books, {
-    ...{ live: true, isRailElsewhere: true },
-    ...{ stopwatch: () => 0, onCheck: () => undefined },
-  })
-  await books.close()
-  return report.broken?.name ?? null
-}
+/** The name of the check that fails, on pages of a few rows. */
+const audited = (world: World, archive?: string) => brokenIn(world, { archive, page: 3 })
 
 /** The payer of each limit counter. */
 async function countedPayers(world: World): Promise<readonly string[]> {
-  const books = await rawBooks(world.folder)
-  const rows = await books.all<{ key: string }>('SELECT key FROM limit_usage ORDER BY key')
-  await books.close()
+  const rows = await inBooks(world.folder, ({ all }) =>
+    all<{ key: string }>('SELECT key FROM limit_usage ORDER BY key'),
+  )
   return rows.map(({ key }) => {
     const [, payer = ''] = JSON.parse(key.slice(0, key.lastIndexOf(' '))) as readonly string[]
     return payer
@@ -171,14 +152,14 @@ t.test('old payments move to the archive, and the books stay whole', async (t) =
   const { old, open, young } = await oldBooks(world)
   const path = archivePath(world)
   const balances = await world.trialBalance()
-  t.equal(await brokenIn(world), null)
+  t.equal(await audited(world), null)
   t.equal((await countedPayers(world)).filter((payer) => payer === 'u-other').length, 2)
   t.match(await archived(world, path), { moved: old.length, kept: 1 })
   const payers = [USER, USER, 'u-open', 'u-open']
   t.same(await countedPayers(world), payers, 'days and months of the payments that stay')
 
   t.equal(readFileSync(path)[WRITE_VERSION], WITHOUT_WAL, 'it is read where nothing may be written')
-  t.equal(await brokenIn(world), null)
+  t.equal(await audited(world), null)
   t.same(await world.trialBalance(), balances)
   for (const id of old) {
     t.match(await foundOf(world, id), [{ id, state: 'archived', archive: path }], id)
@@ -193,7 +174,7 @@ t.test('old payments move to the archive, and the books stay whole', async (t) =
   t.match(viewOf(await payoutWith(world, 'b')), { status: 'processing' })
   t.ok(await world.store.marks.hasInstruction(old[0]!))
   await world.railReports(executed(old.at(-1) as PayoutId, { status: 'returned' }))
-  t.equal(await brokenIn(world), null, 'what the rail returns later is a discrepancy')
+  t.equal(await audited(world), null, 'what the rail returns later is a discrepancy')
 })
 
 t.test('a crash at any step loses nothing and counts nothing twice', async (t) => {
@@ -205,7 +186,7 @@ t.test('a crash at any step loses nothing and counts nothing twice', async (t) =
   for (const steps of [0, 1, 2, 2, 3, Number.POSITIVE_INFINITY]) {
     const done = await archived(world, path, steps)
     t.equal(done instanceof Error, steps < Number.POSITIVE_INFINITY)
-    t.equal(await brokenIn(world), null, `killed after step ${steps}`)
+    t.equal(await audited(world), null, `killed after step ${steps}`)
     t.same(await world.trialBalance(), balances)
     await world.rebuild()
   }
@@ -230,19 +211,19 @@ t.test('of two first runs with a file each, one is refused before it writes', as
   })
   await other.close()
   t.notOk(existsSync(other.path))
-  t.equal(await brokenIn(world), null)
+  t.equal(await audited(world), null)
 })
 
 t.test('intents of a partner that has come stay', async (t) => {
   const world = await createWorld(t)
   const { old } = await oldBooks(world)
-  const books = await rawBooks(world.folder)
-  await books.run(
-    `INSERT INTO operator_log (at, actor, reason, action, subject)
-      VALUES (?, 'ann', 'size', 'move_partner', 'demo books_2 books_1')`,
-    [world.clock.now()],
+  await inBooks(world.folder, ({ run }) =>
+    run(
+      `INSERT INTO operator_log (at, actor, reason, action, subject)
+        VALUES (?, 'ann', 'size', 'move_partner', 'demo books_2 books_1')`,
+      [world.clock.now()],
+    ),
   )
-  await books.close()
   const intents = old.filter((id) => id.startsWith('pi_'))
   const moved = { moved: old.length - intents.length, kept: 1 + intents.length }
   t.match(await archived(world, archivePath(world)), moved, 'their keys are as old as the move')
@@ -277,14 +258,14 @@ t.test('the audit needs the archive of the books, as it was written', async (t) 
   await oldBooks(world)
   const path = archivePath(world)
   await archived(world, path)
-  t.equal(await brokenIn(world, join(world.folder, 'lost.db')), 'archive_has_what_left')
+  t.equal(await audited(world, join(world.folder, 'lost.db')), 'archive_has_what_left')
 
   const other = join(world.folder, 'archive', 'other.db')
   t.match(await archived(world, other), { name: 'BackupFault', message: /have another archive/ })
   t.notOk(existsSync(other))
   await (await openArchive(other)).close()
-  t.equal(await brokenIn(world, other), 'archive_has_what_left')
-  t.equal(await brokenIn(world, join(world.folder, 'archive')), null, 'its folder is enough')
+  t.equal(await audited(world, other), 'archive_has_what_left')
+  t.equal(await audited(world, join(world.folder, 'archive')), null, 'its folder is enough')
 
   for (const sql of [
     "UPDATE payouts SET context = replace(context, '\"state\"', '\"State\"') || ' '",
@@ -293,10 +274,10 @@ t.test('the audit needs the archive of the books, as it was written', async (t) 
     const file = await openDatabase(path)
     await file.run(sql)
     await file.close()
-    t.equal(await brokenIn(world), 'archive_has_what_left', sql)
+    t.equal(await audited(world), 'archive_has_what_left', sql)
   }
   await damagePage(path, 'payouts')
-  t.equal(await brokenIn(world), 'files_are_intact', 'a damaged page')
+  t.equal(await audited(world), 'files_are_intact', 'a damaged page')
   writeFileSync(path, 'no database')
-  t.equal(await brokenIn(world), 'archive_has_what_left', 'another file')
+  t.equal(await audited(world), 'archive_has_what_left', 'another file')
 })

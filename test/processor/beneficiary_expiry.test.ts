@@ -1,23 +1,18 @@
 /** Beneficiaries that are not paid any more lose name and account, and so do their payouts. */
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import { audit } from '../../src/audit/audit.js'
-import { openBooks } from '../../src/audit/books.js'
 import { DAY } from '../../src/base/clock.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import { FILES } from '../../src/base/subjects.js'
 import { createBeneficiaryExpiry } from '../../src/processor/background/beneficiary_expiry.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { getBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_get.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { refuse } from '../../src/processor/cycle/answer.js'
-import { exportSchemas } from '../../src/store/postgres/copy.js'
-import { isOnPostgres, rawBooks, server, shardOf } from '../support/books.js'
+import { inBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { brokenIn } from './audited_world.js'
 import { executed, payoutTo, see } from './scenarios.js'
 
 const KEEP_DAYS = 200
@@ -62,35 +57,12 @@ const TO_ACCOUNT = { destinationAccount: ACCOUNT }
 const KEPT = { name: NAME, account_last4: '4711' }
 const ERASED = { name: 'erased', account_last4: '' }
 
-/** The name of the check that fails. */
-async function brokenIn(world: World): Promise<string | null> {
-  let { folder } = world
-  if (isOnPostgres()) {
-    folder = join(world.folder, 'exported')
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder)
-    const file = join(folder, FILES.processorDatabase)
-    await exportSchemas(server(), [{ schema: shardOf(world.folder), file, holds: 'books' }])
-  }
-  const books = await openBooks(folder, world.clock)
-  const report = await audit(books, {
-    ...{ live: true, isRailElsewhere: true },
-    ...{ stopwatch: () => 0, onCheck: () => undefined },
-  })
-  await books.close()
-  return report.broken?.name ?? null
-}
-
 async function namesIn(world: World): Promise<number> {
-  const books = await rawBooks(world.folder)
-  const [found] = await books.all<{ n: number }>(
-    `SELECT count(*) AS n FROM (
-       SELECT id FROM payouts WHERE context LIKE '%Marked%' OR context LIKE '%4711%'
-       UNION ALL SELECT id FROM beneficiaries WHERE name LIKE '%Marked%' OR account_last4 = '4711'
-     ) AS named`,
+  const rows = await inBooks(world.folder, ({ all }) =>
+    all(`SELECT id FROM payouts WHERE context LIKE '%Marked%' OR context LIKE '%4711%'
+      UNION ALL SELECT id FROM beneficiaries WHERE name LIKE '%Marked%' OR account_last4 = '4711'`),
   )
-  await books.close()
-  return found!.n
+  return rows.length
 }
 
 t.test('a beneficiary without a payout for the days of the setting is erased', async (t) => {

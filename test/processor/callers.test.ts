@@ -3,33 +3,23 @@ import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { CallerRecord } from '../../protos/types/causeway/operator/v1/CallerRecord.js'
 import type { CallerToken } from '../../protos/types/causeway/operator/v1/CallerToken.js'
-import type { CreateCallerRequest } from '../../protos/types/causeway/operator/v1/CreateCallerRequest.js'
-import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
-import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
-import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
 import { tokenDigest } from '../../src/auth/caller_token.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { MINUTE } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import { systemRandom } from '../../src/base/random.js'
 import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
-import { createQueryRunner } from '../../src/processor/queries/query.js'
-import { createServer } from '../../src/processor/server.js'
-import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import { rawBooks } from '../support/books.js'
+import { inBooks } from '../support/books.js'
 import { anIntent } from '../support/requests.js'
-import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
+import { callsTo } from '../support/rpc_calls.js'
+import { serveShard } from '../support/served_shard.js'
+import { createWorld, DEMO, viewOf } from '../support/world.js'
 
 const FIRST = 'token-of-the-first-operator'
 const TENANT = { partner_id: 'demo', environment: 'sandbox' }
-type Protos = CallersProto & CommandStreamProto & EventsProto & PartnersProto & PayoutsProto
-type Reply<T> = (error: ServiceError | null, answer?: T) => void
-
 async function openCallers(t: Test) {
   const world = await createWorld(t)
   const configured = [
@@ -37,63 +27,33 @@ async function openCallers(t: Test) {
     callerEntry('gateway', 'gateway', 'token-of-the-gateway'),
   ].map(configuredCaller)
   const callers = createCallers(configured, world.clock, world.memory().callers)
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
-  const { lists } = world.store
-  const server = createServer(
-    {
-      clock: world.clock,
-      random: systemRandom(),
-      memory: world.memory(),
-      pipeline: { submit: ({ command, reply }) => void world.run(command).then(reply) },
-      reader: createQueryRunner({ lists, vault: world.vault, brand: RULES.brand }, log),
-    },
-    callers,
-    directoryService(world.memory(), world.vault),
-  )
-  const at = [
-    `127.0.0.1:${await server.bind('127.0.0.1:0')}`,
-    credentials.createInsecure(),
-  ] as const
-  const { causeway } = contracts<Protos>()
-  const { Callers, PartnerAdmin } = causeway.operator.v1
-  const { CommandStream } = causeway.internal.v1
-  const { Events, Payouts } = causeway.v1
-  const [admin, partners, payouts, events] = [
-    new Callers(...at),
-    new PartnerAdmin(...at),
-    new Payouts(...at),
-    new Events(...at),
-  ]
-  const gateway = new CommandStream(...at)
-  t.teardown(async () => {
-    for (const client of [admin, partners, payouts, events, gateway]) client.close()
-    await server.close()
-  })
+  const { address } = await serveShard(t, { world, callers })
+  const { causeway } = contracts<CommandStreamProto & EventsProto>()
+  const at = [address, credentials.createInsecure()] as const
+  const events = new causeway.v1.Events(...at)
+  const gateway = new causeway.internal.v1.CommandStream(...at)
+  t.teardown(() => [events, gateway].forEach((client) => client.close()))
+  const call = callsTo(t, address, FIRST)
   const actor = { reason: 'a test' }
-  const by = bearer(FIRST)
+  /** The status of a call with another token. */
+  const ends = async (rpc: string, request: object, token: string): Promise<string> =>
+    (await call(rpc, request, bearer(token))).status ?? 'OK'
   return {
     world,
     gateway,
-    create: (given: CreateCallerRequest) =>
-      result<CallerToken>((reply) => admin.Create({ actor, ...given }, by, reply)),
+    create: (given: object) => call<CallerToken>('Callers/Create', { actor, ...given }),
     rotate: (name: string, token = FIRST, digest?: string) => {
       const request = { actor, name, ...(digest && { token_sha256: digest }) }
-      return result<CallerToken>((reply) => admin.Rotate(request, bearer(token), reply))
+      return call<CallerToken>('Callers/Rotate', request, bearer(token))
     },
-    revoke: (name: string) =>
-      result<CallerRecord>((reply) => admin.Revoke({ actor, name }, by, reply)),
-    list: () => result<{ data: CallerRecord[] }>((reply) => admin.List({}, by, reply)),
-    /** The status of a read of operators. */
-    reads: async (token: string) =>
-      statusOf(await result((reply) => partners.List({}, bearer(token), reply))),
-    suspends: async (token: string) => {
-      const request = { actor, partner_id: 'nobody' }
-      return statusOf(await result((reply) => partners.Suspend(request, bearer(token), reply)))
-    },
-    balances: async (token: string, partner_id: string) => {
-      const tenant = { ...TENANT, partner_id }
-      return statusOf(await result((reply) => payouts.Balances({ tenant }, bearer(token), reply)))
-    },
+    revoke: (name: string) => call<CallerRecord>('Callers/Revoke', { actor, name }),
+    list: () => call<{ data: CallerRecord[] }>('Callers/List'),
+    /** A read of operators. */
+    reads: (token: string) => ends('PartnerAdmin/List', {}, token),
+    suspends: (token: string) =>
+      ends('PartnerAdmin/Suspend', { actor, partner_id: 'nobody' }, token),
+    balances: (token: string, partner_id: string) =>
+      ends('Payouts/Balances', { tenant: { ...TENANT, partner_id } }, token),
     /** `OPEN`, or the status that ends the stream. */
     watch: (token: string, partner_id: string): Promise<string> =>
       new Promise((resolve) => {
@@ -104,23 +64,6 @@ async function openCallers(t: Test) {
       }),
   }
 }
-
-interface Refused {
-  readonly error?: string
-}
-
-const result = <T>(call: (reply: Reply<T>) => unknown): Promise<T & Refused> =>
-  new Promise((resolve) => {
-    call((error, answer) => {
-      const code = error?.metadata.get('causeway-error')[0]
-      resolve(
-        (error === null ? answer : { error: String(code), status: error.code }) as T & Refused,
-      )
-    })
-  })
-
-const statusOf = (answer: object): string =>
-  'status' in answer && typeof answer.status === 'number' ? (status[answer.status] ?? '') : 'OK'
 
 t.test('an operator may call what its roles permit', async (t) => {
   const { create, reads, suspends, list, world } = await openCallers(t)
@@ -167,8 +110,8 @@ t.test('invalid callers are refused', async (t) => {
     [{ kind: 'service', name: 'ledger' }, 'caller_exists'],
     [{ kind: 'operator', name: 'root', roles: ['read'] }, 'caller_exists'],
   ] as const) {
-    const refused = await create(given as CreateCallerRequest)
-    t.equal(refused.error, code, JSON.stringify(given))
+    const refused = await create(given)
+    t.equal(refused.code, code, JSON.stringify(given))
   }
 })
 
@@ -212,7 +155,7 @@ t.test('the owner of a caller makes its token', async (t) => {
   t.notOk(created.token)
   t.equal(await reads('made by nid'), 'OK')
   const again = await create({ kind: 'operator', name: 'eve', roles: ['read'], token_sha256 })
-  t.equal(again.error, 'credential_in_use')
+  t.equal(again.code, 'credential_in_use')
   const rotated = await rotate('nid', FIRST, tokenDigest('the next of nid'))
   t.match(rotated, { previous_until: /Z$/, token: undefined })
   t.equal(await reads('the next of nid'), 'OK')
@@ -235,10 +178,10 @@ t.test('a revoked caller is rejected at once and its open stream ends', async (t
 
   t.equal((await revoke('nid')).status, 'revoked')
   t.equal(await reads(token), 'UNAUTHENTICATED')
-  t.equal((await revoke('nid')).error, 'caller_revoked')
-  t.equal((await rotate('nid')).error, 'caller_revoked')
-  t.equal((await revoke('nobody')).error, 'caller_not_found')
-  t.equal((await revoke('gateway')).error, 'caller_configured')
+  t.equal((await revoke('nid')).code, 'caller_revoked')
+  t.equal((await rotate('nid')).code, 'caller_revoked')
+  t.equal((await revoke('nobody')).code, 'caller_not_found')
+  t.equal((await revoke('gateway')).code, 'caller_configured')
   await revoke('edge')
   t.equal((await ended).code, status.CANCELLED)
 })
@@ -273,9 +216,9 @@ t.test('the action log has each change of a caller', async (t) => {
   await create({ kind: 'operator', name: 'nid', roles: ['read', 'decide'] })
   await rotate('nid')
   await revoke('nid')
-  const database = await rawBooks(world.folder)
-  const log = await database.all('SELECT actor, action, subject FROM operator_log ORDER BY at')
-  await database.close()
+  const log = await inBooks(world.folder, ({ all }) =>
+    all('SELECT actor, action, subject FROM operator_log ORDER BY at'),
+  )
   t.same(log, [
     { actor: 'root', action: 'create_caller', subject: 'operator nid read decide' },
     { actor: 'root', action: 'rotate_caller', subject: 'nid' },

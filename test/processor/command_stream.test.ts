@@ -2,34 +2,27 @@
  * Lists and money operations over the gateways' stream and as unary calls, against a real server.
  */
 import t, { type Test } from 'tap'
-import { credentials, status, type ServiceError, type StatusObject } from '@grpc/grpc-js'
+import { credentials, status, type StatusObject } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
 import { MINUTE, plus } from '../../src/base/clock.js'
 import { newId } from '../../src/base/ids.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { bearer } from '../../src/grpc/bearer.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createPipeline } from '../../src/processor/cycle/pipeline.js'
-import { createQueryRunner } from '../../src/processor/queries/query.js'
-import { createServer } from '../../src/processor/server.js'
-import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
-import type { OperatorClient } from '../../protos/types/causeway/operator/v1/Operator.js'
-import type { PayoutsClient } from '../../protos/types/causeway/v1/Payouts.js'
 import type { Reply__Output as Reply } from '../../protos/types/causeway/internal/v1/Reply.js'
 import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
-import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import { rawBooks } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { withEveryRole } from '../support/callers.js'
 import { anIntent, largestMetadata } from '../support/requests.js'
-import { createWorld, DEMO, RULES, type World } from '../support/world.js'
+import { answerOf } from '../support/rpc_answers.js'
+import { callsTo, type RpcCall } from '../support/rpc_calls.js'
+import { serveShard } from '../support/served_shard.js'
+import { createWorld, DEMO, type World } from '../support/world.js'
 import { aRoute, OPERATOR, payout } from './scenarios.js'
-
-type Protos = CommandStreamProto & OperatorProto & PayoutsProto
 
 const TOKEN = 'it_test'
 const TENANT = { partner_id: 'demo', environment: 'sandbox' }
@@ -42,8 +35,9 @@ interface Servers {
   sendAll(commands: readonly Command[]): Promise<Reply[]>
   /** The replies of each message. */
   readonly batches: Reply[][]
-  readonly payouts: PayoutsClient
-  readonly operator: OperatorClient
+  readonly address: string
+  /** A unary call. */
+  readonly call: RpcCall
   /** Stops the server. */
   close(): Promise<void>
   /** The status with which the stream ended. */
@@ -52,45 +46,10 @@ interface Servers {
 
 async function openServers(t: Test): Promise<Servers> {
   const world = await createWorld(t)
-  const memory = world.memory()
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
-  const pipeline = createPipeline({
-    clock: world.clock,
-    random: systemRandom(),
-    store: world.store,
-    memory,
-    vault: world.vault,
-    rules: RULES,
-    log,
-    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
-    rail: { up: () => true, downForMs: () => 0, send: () => undefined },
-    publish: () => undefined,
-    directoryChanged: () => undefined,
-    diskIsLow: () => false,
-    stop: (reason, error) => {
-      throw new Error(reason, { cause: error })
-    },
-  })
-  const reader = createQueryRunner(
-    { lists: world.store.lists, vault: world.vault, brand: 'Service' },
-    log,
-  )
-  const server = createServer(
-    { clock: world.clock, random: systemRandom(), memory, pipeline, reader },
-    withEveryRole(TOKEN, OPERATOR.name),
-    directoryService(memory, world.vault),
-  )
-  const port = await server.bind('127.0.0.1:0')
-  const { causeway } = contracts<Protos>()
-  const { CommandStream } = causeway.internal.v1
-  const { Operator } = causeway.operator.v1
-  const { Payouts } = causeway.v1
-  const at = [`127.0.0.1:${port}`, credentials.createInsecure()] as const
-  const [commandStream, operator, payouts] = [
-    new CommandStream(...at),
-    new Operator(...at),
-    new Payouts(...at),
-  ]
+  const callers = withEveryRole(TOKEN, OPERATOR.name)
+  const { address, close } = await serveShard(t, { world, callers })
+  const { CommandStream } = contracts<CommandStreamProto>().causeway.internal.v1
+  const commandStream = new CommandStream(address, credentials.createInsecure())
   const stream = commandStream.Open(bearer(TOKEN))
   const waiting = new Map<number, (reply: Reply) => void>()
   const batches: Reply[][] = []
@@ -107,11 +66,9 @@ async function openServers(t: Test): Promise<Servers> {
         ...{ traceparent: '', parent: '' },
       })
   })
-  t.teardown(async () => {
+  t.teardown(() => {
     stream.end()
-    for (const client of [commandStream, operator, payouts]) client.close()
-    await server.close()
-    await pipeline.idle()
+    commandStream.close()
   })
   let ticket = 0
   const sendAll = (commands: readonly Command[]): Promise<Reply[]> => {
@@ -131,25 +88,9 @@ async function openServers(t: Test): Promise<Servers> {
     return Promise.all(answered)
   }
   const send = async (command: Command): Promise<Reply> => (await sendAll([command]))[0]!
-  return { world, send, sendAll, batches, payouts, operator, close: server.close, ended }
+  const call = callsTo(t, address, TOKEN)
+  return { world, send, sendAll, batches, address, call, close, ended }
 }
-
-interface Outcome<Answer> {
-  readonly answer: Answer | undefined
-  /** `ok`, or the error code. */
-  readonly code: string
-}
-
-/** One unary call. */
-const call = <Answer>(
-  start: (done: (error: ServiceError | null, answer?: Answer) => void) => unknown,
-): Promise<Outcome<Answer>> =>
-  new Promise((resolve) => {
-    start((error, answer) => {
-      const code = error === null ? 'ok' : String(error.metadata.get('causeway-error')[0])
-      resolve({ answer, code })
-    })
-  })
 
 interface WirePage<Row> {
   readonly data: readonly Row[]
@@ -157,16 +98,13 @@ interface WirePage<Row> {
 }
 
 /** All pages of a list, one after the other. */
-async function allOf<Row>(
-  ask: (page: { cursor?: string }, done: (error: ServiceError | null) => void) => unknown,
-): Promise<Row[]> {
+async function allOf<Row>(ask: (page: object) => Promise<WirePage<Row>>): Promise<Row[]> {
   const rows: Row[] = []
-  for (let page: { cursor?: string } = {}; ;) {
-    const { answer } = await call<WirePage<Row>>((done) => ask(page, done))
-    if (answer === undefined) throw new Error('refused')
-    rows.push(...answer.data)
-    if (answer.next_cursor === undefined) return rows
-    page = { cursor: answer.next_cursor }
+  for (let page = {}; ;) {
+    const { data, next_cursor: cursor } = await ask(page)
+    rows.push(...data)
+    if (cursor === undefined) return rows
+    page = { cursor }
   }
 }
 
@@ -214,7 +152,10 @@ interface Caused {
 }
 
 t.test('the request id is stored with the effects of a request', async (t) => {
-  const { world, send, payouts, operator } = await openServers(t)
+  const { world, send, address, call } = await openServers(t)
+  const { Payouts } = contracts<PayoutsProto>().causeway.v1
+  const payouts = new Payouts(address, credentials.createInsecure())
+  t.teardown(() => payouts.close())
   const reader = await rawBooks(world.folder)
   t.teardown(() => reader.close())
   const idOf = (at: number): string => newId('request', plus(world.clock.now(), at), systemRandom())
@@ -253,12 +194,12 @@ t.test('the request id is stored with the effects of a request', async (t) => {
     if (given !== undefined) metadata.set('x-request-id', given)
     const payoutRequest = payout({ idempotency_key: `caller ${given}` })
     let echoed: unknown
-    const { answer } = await call<{ id: string }>((done) =>
+    const { id } = await answerOf<{ id: string }>((done) =>
       payouts
         .Create({ tenant: TENANT, payout: payoutRequest }, metadata, done)
         .on('metadata', (sent) => (echoed = sent.get('x-request-id')[0])),
     )
-    return { echoed, stored: await eventsOf(answer?.id ?? '') }
+    return { echoed, stored: await eventsOf(id) }
   }
   const own = idOf(3)
   t.match(await ofCaller(own), { echoed: own, stored: [{ request_id: own }, { request_id: own }] })
@@ -272,7 +213,7 @@ t.test('the request id is stored with the effects of a request', async (t) => {
   const byOperator = bearer(TOKEN)
   byOperator.set('x-request-id', own)
   const actor = { reason: 'the rate of today' }
-  await call((done) => operator.SetRate({ actor, currency: 'THB', rate: '36' }, byOperator, done))
+  await call('Operator/SetRate', { actor, currency: 'THB', rate: '36' }, byOperator)
   t.same(await reader.all('SELECT action, request_id FROM operator_log'), [
     { action: 'set_rate', request_id: own },
   ])
@@ -346,18 +287,17 @@ t.test('replies released together are split into messages within the gRPC limit'
 })
 
 t.test('a list of the longest payouts fits the default message size of a channel', async (t) => {
-  const { sendAll, payouts, operator } = await openServers(t)
+  const { sendAll, call } = await openServers(t)
   const metadata = largestMetadata('🙂')
   const held = Array.from({ length: 40 }, () => ({
     create_payout: payout({ amount: '100', reference: 'sandbox:review', metadata }),
   }))
   const ids = (await sendAll(held)).map((reply) => bodyOf(reply).id)
-  const token = bearer(TOKEN)
-  const listed = await allOf<{ id: string }>((page, done) =>
-    payouts.List({ tenant: TENANT, list: { limit: 100, ...page } }, token, done),
+  const listed = await allOf<{ id: string }>((page) =>
+    call('Payouts/List', { tenant: TENANT, list: { limit: 100, ...page } }),
   )
-  const waiting = await allOf<{ payout: { id: string } }>((page, done) =>
-    operator.ListHeldPayouts({ limit: 100, ...page }, token, done),
+  const waiting = await allOf<{ payout: { id: string } }>((page) =>
+    call('Operator/ListHeldPayouts', { limit: 100, ...page }),
   )
   const oldestFirst = ids.toSorted()
   t.same(
@@ -382,22 +322,21 @@ t.test('more concurrent lists than the limit are refused', async (t) => {
 })
 
 t.test('internal services list payouts', async (t) => {
-  const { send, payouts } = await openServers(t)
+  const { send, call } = await openServers(t)
   const made = bodyOf(await send({ create_payout: payout() }))
   await send({ create_payout: payout({ reference: 'sandbox:review' }) })
-  const list = (tenant: object, filter: object) =>
-    call<{ data: { id: string }[]; next_cursor?: string }>((done) =>
-      payouts.List({ tenant, list: filter }, bearer(TOKEN), done as never),
-    )
-  const first = await list(TENANT, { status: 'processing', limit: 1 })
-  t.match(first.answer, { data: [{ id: made.id }] })
-  t.equal(first.answer?.next_cursor, undefined)
-  const paged = await list(TENANT, { limit: 1 })
-  t.type(paged.answer?.next_cursor, 'string')
-  t.equal((await list({ ...TENANT, partner_id: 'none' }, {})).code, 'invalid_request')
-  t.equal((await list(TENANT, { status: 'held' })).code, 'invalid_request')
-  const unauthenticated = await call((done) =>
-    payouts.List({ tenant: TENANT, list: {} }, bearer('it_other'), done as never),
+  const list = (filter: object, tenant = TENANT) =>
+    call<WirePage<{ id: string }>>('Payouts/List', { tenant, list: filter })
+  const first = await list({ status: 'processing', limit: 1 })
+  t.match(first, { data: [{ id: made.id }] })
+  t.equal(first.next_cursor, undefined)
+  t.type((await list({ limit: 1 })).next_cursor, 'string')
+  t.equal((await list({}, { ...TENANT, partner_id: 'none' })).code, 'invalid_request')
+  t.equal((await list({ status: 'held' })).code, 'invalid_request')
+  const unauthenticated = await call(
+    'Payouts/List',
+    { tenant: TENANT, list: {} },
+    bearer('it_other'),
   )
   t.equal(unauthenticated.code, 'authentication_failed')
 })
@@ -414,79 +353,47 @@ t.test('a stop answers every received command, then ends the stream', async (t) 
 })
 
 t.test('operators review payouts, set rates and settle discrepancies', async (t) => {
-  const { send, operator } = await openServers(t)
+  const { send, call } = await openServers(t)
   const held = bodyOf(await send({ create_payout: payout({ reference: 'sandbox:review' }) }))
   const payout_id = held.id
-  const token = bearer(TOKEN)
-  const queue = await call<object>((done) => operator.ListHeldPayouts({}, token, done as never))
-  t.match(queue.answer, { data: [{ tenant: DEMO, payout: { id: payout_id } }] })
-  for (const [actor, code] of [
-    [undefined, 'invalid_request'],
-    [{ reason: '' }, 'invalid_request'],
-    [{ name: 'another', reason: 'r' }, 'operator_name_differs'],
+  t.match(await call('Operator/ListHeldPayouts'), {
+    data: [{ tenant: DEMO, payout: { id: payout_id } }],
+  })
+  for (const [given, code] of [
+    [{}, 'invalid_request'],
+    [{ actor: { reason: '' } }, 'invalid_request'],
+    [{ actor: { name: 'another', reason: 'r' } }, 'operator_name_differs'],
   ] as const) {
-    const request = { ...(actor === undefined ? {} : { actor }), payout_id }
-    const refused = await call((done) => operator.ApprovePayout(request, token, done as never))
+    const refused = await call('Operator/ApprovePayout', { ...given, payout_id })
     t.equal(refused.code, code, 'a change needs a reason, and the name of its caller')
   }
-  const approved = await call<object>((done) =>
-    operator.ApprovePayout({ actor: OPERATOR, payout_id }, token, done as never),
-  )
-  t.match(approved.answer, { id: payout_id, status: 'processing' })
   const evidence = 'statement'
-  const resolved = await call<object>((done) =>
-    operator.ResolvePayout(
-      { actor: OPERATOR, payout_id, outcome: 'completed', evidence },
-      token,
-      done as never,
-    ),
-  )
-  t.match(resolved.answer, { status: 'completed' })
-  const reversed = await call<object>((done) =>
-    operator.ReversePayout({ actor: OPERATOR, payout_id, evidence }, token, done as never),
-  )
-  t.match(reversed.answer, { status: 'reversed' })
-  const rejected = await call((done) =>
-    operator.RejectPayout({ actor: OPERATOR, payout_id }, token, done as never),
-  )
-  t.equal(rejected.code, 'payout_not_held')
-  const mismatch = await call<object>((done) =>
-    operator.ListDiscrepancies({}, token, done as never),
-  )
-  t.match(mismatch.answer, { data: [] })
-  const settled = await call((done) =>
-    operator.ResolveDiscrepancy(
-      { actor: OPERATOR, discrepancy_id: 'dis_x', settlement: 'keep', evidence },
-      token,
-      done as never,
-    ),
-  )
-  t.equal(settled.code, 'discrepancy_not_found')
+  const completed = { outcome: 'completed', evidence }
+  const settlement = { discrepancy_id: 'dis_x', settlement: 'keep', evidence }
+  for (const [rpc, request, outcome] of [
+    ['ApprovePayout', { payout_id }, { id: payout_id, status: 'processing' }],
+    ['ResolvePayout', { payout_id, ...completed }, { status: 'completed' }],
+    ['ReversePayout', { payout_id, evidence }, { status: 'reversed' }],
+    ['RejectPayout', { payout_id }, { code: 'payout_not_held' }],
+    ['ResolveDiscrepancy', settlement, { code: 'discrepancy_not_found' }],
+  ] as const) {
+    t.match(await call(`Operator/${rpc}`, { actor: OPERATOR, ...request }), outcome, rpc)
+  }
+  t.match(await call('Operator/ListDiscrepancies'), { data: [] })
 })
 
 t.test('operators set routes and alerts', async (t) => {
-  const { send, operator } = await openServers(t)
-  const token = bearer(TOKEN)
+  const { send, call } = await openServers(t)
   const route = { ...aRoute({ amount_max: '5' }), tenant: TENANT }
-  const set = await call<object>((done) =>
-    operator.SetRoute({ actor: OPERATOR, route }, token, done as never),
-  )
-  t.match(set.answer, { tenant: TENANT, country: 'VN', amount_max: '5', enabled: true })
+  t.match(await call('Operator/SetRoute', { actor: OPERATOR, route }), {
+    ...{ tenant: TENANT, country: 'VN', amount_max: '5', enabled: true },
+  })
   t.equal((await send({ create_payout: payout() })).code, 'payout_limit_exceeded')
-  const routes = await call<{ data: object[] }>((done) =>
-    operator.ListRoutes({}, token, done as never),
-  )
-  t.equal(routes.answer?.data.length, 4)
+  const routes = await call<{ data: object[] }>('Operator/ListRoutes')
+  t.equal(routes.data.length, 4)
   const nowhere = { ...route, tenant: { ...TENANT, partner_id: 'none' } }
-  const refused = await call((done) =>
-    operator.SetRoute({ actor: OPERATOR, route: nowhere }, token, done as never),
-  )
-  t.equal(
-    refused.code,
-    'invalid_request',
-    'an unknown tenant does not set the default of all tenants',
-  )
+  const refused = await call('Operator/SetRoute', { actor: OPERATOR, route: nowhere })
+  t.equal(refused.code, 'invalid_request', 'an unknown tenant sets no default of all tenants')
   const alert = { actor: OPERATOR, tenant: TENANT, currency: 'VND', threshold: '5' }
-  const alerted = await call((done) => operator.SetBalanceAlert(alert, token, done as never))
-  t.equal(alerted.code, 'ok')
+  t.equal((await call('Operator/SetBalanceAlert', alert)).code, undefined)
 })

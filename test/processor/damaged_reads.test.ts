@@ -2,17 +2,9 @@
  * Every read of operators and internal services, by gRPC, while one row of each table is damaged:
  * no call fails, and the healthy rows are in the answers.
  */
-import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
 import t from 'tap'
-import {
-  callerEntry,
-  configuredCaller,
-  createCallers,
-  type ConfiguredCaller,
-} from '../../src/auth/callers.js'
 import { HOUR, MINUTE } from '../../src/base/clock.js'
 import { accepted } from '../../src/base/errors.js'
-import { bearer } from '../../src/grpc/bearer.js'
 import { listDeliveries } from '../../src/processor/queries/delivery_list.js'
 import { listDead } from '../../src/processor/queries/webhook_admin.js'
 import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
@@ -24,9 +16,10 @@ import { releaseRecovery } from '../../src/processor/commands/operators/recovery
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
-import { rawBooks } from '../support/books.js'
+import { inBooks } from '../support/books.js'
+import { withEveryRole } from '../support/callers.js'
 import { aPayout } from '../support/requests.js'
-import { nameOf, PROCESSOR_RPCS } from '../support/rpcs.js'
+import { callsTo } from '../support/rpc_calls.js'
 import { serveShard } from '../support/served_shard.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, captured, intentAt, type Stage } from './intent_lifecycle.js'
@@ -96,8 +89,11 @@ async function fill(world: World): Promise<Filled> {
 
 type Damage = (filled: Filled) => readonly string[]
 
-const contextOf = (id: string, column: string): string =>
-  `UPDATE ${id.startsWith('pi_') ? 'intents' : 'payouts'} SET ${column} WHERE id = '${id}'`
+const contextsOf = ({ payouts, open, held, intents, authorized }: Filled, context: string) =>
+  [payouts, open, held, intents, authorized].map(({ damaged: id }) => {
+    const table = id.startsWith('pi_') ? 'intents' : 'payouts'
+    return `UPDATE ${table} SET context = ${context} WHERE id = '${id}'`
+  })
 
 const DAMAGES: Readonly<Record<string, Damage>> = {
   'an impossible moment': ({ payouts, intents, beneficiaries }) => [
@@ -109,44 +105,26 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     `UPDATE discrepancies SET at = ${BEYOND} WHERE entity = '${payouts.damaged}'`,
     `UPDATE operator_log SET at = ${BEYOND} WHERE action = 'partner_suspend'`,
   ],
-  'an impossible moment in a context': ({ payouts, open, held, intents, authorized }) =>
-    [payouts, open, held, intents, authorized]
-      .map(({ damaged }) => damaged)
-      .map((id) =>
-        contextOf(
-          id,
-          `context = replace(replace(CAST(context AS TEXT),
-            '"createdAt":', '"createdAt":${DIGITS}'),
-          '"handedOverAt":', '"handedOverAt":-${DIGITS}')`,
-        ),
-      ),
-  'a context that is no JSON': ({ payouts, open, held, intents, authorized }) => [
-    ...[payouts, open, held, intents, authorized]
-      .map(({ damaged }) => damaged)
-      .map((id) => contextOf(id, "context = '{'")),
-    `UPDATE events SET body = '{' WHERE entity = '${payouts.damaged}'`,
-    `UPDATE discrepancies SET report = '{' WHERE entity = '${payouts.damaged}'`,
-  ],
-  'an amount that is no number': ({ payouts, open, held, intents, authorized }) => [
-    ...[payouts.damaged, open.damaged, held.damaged].map((id) =>
-      contextOf(
-        id,
-        `context = replace(CAST(context AS TEXT), '"recipientAmount":"', '"recipientAmount":"x')`,
-      ),
+  'an impossible moment in a context': (filled) =>
+    contextsOf(
+      filled,
+      `replace(replace(CAST(context AS TEXT), '"createdAt":', '"createdAt":${DIGITS}'),
+        '"handedOverAt":', '"handedOverAt":-${DIGITS}')`,
     ),
-    ...[intents.damaged, authorized.damaged].map((id) =>
-      contextOf(
-        id,
-        `context = replace(CAST(context AS TEXT), '"localMinor":"', '"localMinor":"x')`,
-      ),
-    ),
+  'a context that is no JSON': (filled) => [
+    ...contextsOf(filled, "'{'"),
+    `UPDATE events SET body = '{' WHERE entity = '${filled.payouts.damaged}'`,
+    `UPDATE discrepancies SET report = '{' WHERE entity = '${filled.payouts.damaged}'`,
   ],
+  'an amount that is no number': (filled) =>
+    contextsOf(
+      filled,
+      `replace(replace(CAST(context AS TEXT), '"recipientAmount":"', '"recipientAmount":"x'),
+        '"localMinor":"', '"localMinor":"x')`,
+    ),
 }
 
-const OPERATORS: readonly ConfiguredCaller[] = [
-  configuredCaller(callerEntry('operator', 'ann', 'token-of-ann')),
-  configuredCaller(callerEntry('service', 'ledger', 'token-of-ledger')),
-]
+const TOKEN = 'token-of-ann'
 
 interface ReadCall {
   readonly rpc: string
@@ -230,47 +208,23 @@ const callsOf = ({
   },
 ]
 
-const RPCS = new Map(PROCESSOR_RPCS.map((rpc) => [nameOf(rpc), rpc]))
-const OF_SERVICES =
-  /^(PaymentIntents|Payouts|Beneficiaries|Funding|WebhookEndpoints|Events|Accounts)\//
-
-/** @returns the JSON of the answer. @throws ServiceError */
-function answered(client: Client, { rpc, request = {} }: ReadCall): Promise<string> {
-  const { path, requestSerialize, responseDeserialize } = RPCS.get(rpc)!
-  const metadata = bearer(OF_SERVICES.test(rpc) ? 'token-of-ledger' : 'token-of-ann')
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(
-      ...([path, requestSerialize, responseDeserialize] as const),
-      request,
-      metadata,
-      (error, answer) => (error === null ? resolve(JSON.stringify(answer)) : reject(error)),
-    )
-  })
-}
-
 for (const [what, damagesOf] of Object.entries(DAMAGES)) {
   t.test(what, async (t) => {
     const world = await createWorld(t)
     const filled = await fill(world)
     world.clock.pass(25 * HOUR)
-    const books = await rawBooks(world.folder)
-    for (const damage of damagesOf(filled)) await books.run(damage)
-    await books.close()
+    await inBooks(world.folder, async ({ run }) => {
+      for (const damage of damagesOf(filled)) await run(damage)
+    })
     await world.rebuild()
-    const callers = createCallers(OPERATORS, world.clock)
-    const served = { world, shard: 'books', shards: ['books'], callers }
-    const { address } = await serveShard(t, served)
-    const client = new Client(address, credentials.createInsecure())
-    t.teardown(() => client.close())
-    for (const call of callsOf(filled)) {
-      const name = `${call.rpc} ${JSON.stringify(call.request ?? {})}`
-      const text = await answered(client, call).catch(({ code, details }: ServiceError) => {
-        t.fail(`${name}: ${status[code]} ${details}`)
-        return null
-      })
-      for (const healthy of call.has ?? []) {
-        if (text !== null) t.ok(text.includes(healthy), `${name} has ${healthy}`)
-      }
+    const { address } = await serveShard(t, { world, callers: withEveryRole(TOKEN) })
+    const call = callsTo(t, address, TOKEN)
+    for (const { rpc, request = {}, has = [] } of callsOf(filled)) {
+      const name = `${rpc} ${JSON.stringify(request)}`
+      const answer = await call(rpc, request)
+      if (answer.code !== undefined) t.fail(`${name}: ${answer.status} ${answer.details}`)
+      for (const healthy of has)
+        t.ok(JSON.stringify(answer).includes(healthy), `${name} has ${healthy}`)
     }
     t.ok((await world.run(createPayout(DEMO, payout({ idempotency_key: 'after' })))).ok)
   })

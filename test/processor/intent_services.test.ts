@@ -3,83 +3,27 @@
  * answer, and each refusal with its status and code.
  */
 import t, { type Test } from 'tap'
-import { credentials, status, type ServiceError } from '@grpc/grpc-js'
-import { contracts } from '../../src/grpc/contracts.js'
+import { Metadata, type status } from '@grpc/grpc-js'
 import { bearer } from '../../src/grpc/bearer.js'
-import { createLog } from '../../src/base/log.js'
-import { systemRandom } from '../../src/base/random.js'
-import { createQueryRunner } from '../../src/processor/queries/query.js'
-import { createServer } from '../../src/processor/server.js'
-import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import type { OperatorClient } from '../../protos/types/causeway/operator/v1/Operator.js'
-import type { PaymentIntentsClient } from '../../protos/types/causeway/v1/PaymentIntents.js'
-import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
-import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import { withEveryRole } from '../support/callers.js'
 import { anIntent } from '../support/requests.js'
-import { createWorld, RULES, type World } from '../support/world.js'
-import {
-  authorized,
-  beginLifecycle,
-  captured,
-  type Lifecycle,
-  intentAt,
-} from './intent_lifecycle.js'
+import { callsTo, type RpcCall } from '../support/rpc_calls.js'
+import { serveShard } from '../support/served_shard.js'
+import { createWorld, type World } from '../support/world.js'
+import { authorized, beginLifecycle, captured, intentAt } from './intent_lifecycle.js'
 import { OPERATOR } from './scenarios.js'
 
 const TOKEN = 'it_test'
-const TENANT = { partner_id: 'demo', environment: 'sandbox' }
+const tenant = { partner_id: 'demo', environment: 'sandbox' }
 const EVIDENCE = 'line 12'
 
-interface Servers {
-  readonly world: World
-  readonly intents: PaymentIntentsClient
-  readonly operator: OperatorClient
-}
-
-async function openServers(t: Test): Promise<Servers> {
+/** The calls of a world, all with the same token. */
+async function openServers(t: Test): Promise<{ world: World; call: RpcCall }> {
   const world = await createWorld(t)
-  const memory = world.memory()
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
-  const server = createServer(
-    {
-      clock: world.clock,
-      random: systemRandom(),
-      memory,
-      pipeline: { submit: ({ command, reply }) => void world.run(command).then(reply) },
-      reader: createQueryRunner(
-        { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
-        log,
-      ),
-    },
-    withEveryRole(TOKEN, OPERATOR.name),
-    directoryService(memory, world.vault),
-  )
-  const port = await server.bind('127.0.0.1:0')
-  const { causeway } = contracts<IntentsProto & OperatorProto>()
-  const { PaymentIntents } = causeway.v1
-  const { Operator } = causeway.operator.v1
-  const at = [`127.0.0.1:${port}`, credentials.createInsecure()] as const
-  const [intents, operator] = [new PaymentIntents(...at), new Operator(...at)]
-  t.teardown(async () => {
-    intents.close()
-    operator.close()
-    await server.close()
-  })
-  return { world, intents, operator }
+  const callers = withEveryRole(TOKEN, OPERATOR.name)
+  const { address } = await serveShard(t, { world, callers })
+  return { world, call: callsTo(t, address, TOKEN) }
 }
-
-type Done = (error: ServiceError | null, answer?: object) => void
-
-/** The answer of one unary call, or its refusal as the caller sees it. */
-const call = (start: (done: Done) => unknown): Promise<object> =>
-  new Promise((resolve) => {
-    start((error, answer) => {
-      if (error === null) return resolve(answer ?? {})
-      const { code, details, metadata } = error
-      resolve({ status: status[code], details, code: metadata.get('causeway-error')[0] })
-    })
-  })
 
 const refusal = (name: keyof typeof status, code: string): object => ({
   status: name,
@@ -90,15 +34,12 @@ const INVALID = refusal('INVALID_ARGUMENT', 'invalid_request')
 const NOT_FOUND = refusal('NOT_FOUND', 'payment_intent_not_found')
 const CONFLICT = refusal('ALREADY_EXISTS', 'idempotency_conflict')
 
-const META = bearer(TOKEN)
 const UNKNOWN = 'pi_00000000000000000000000000'
 
 t.test('create', async (t) => {
-  const { intents } = await openServers(t)
-  const create = (over: object = {}, tenant: object | undefined = TENANT): Promise<object> =>
-    call((done) =>
-      intents.Create({ ...(tenant && { tenant }), intent: { ...anIntent(), ...over } }, META, done),
-    )
+  const { call } = await openServers(t)
+  const create = (over: object = {}, of: object = tenant): Promise<object> =>
+    call('PaymentIntents/Create', { tenant: of, intent: { ...anIntent(), ...over } })
   const created = await create({ idempotency_key: 'k' })
   t.match(created, {
     intent_id: /^pi_/,
@@ -130,18 +71,16 @@ t.test('create', async (t) => {
     t.match(await create(over), expected, what)
   }
   t.match(await create({ partner_user_id: '😀'.repeat(256) }), { status: 'created' })
-  t.match(await create({}, { ...TENANT, partner_id: 'nobody' }), INVALID)
-  t.match(await create({}, { ...TENANT, environment: 'moon' }), INVALID)
-  t.match(await call((done) => intents.Create({ tenant: TENANT }, META, done)), INVALID)
+  t.match(await create({}, { ...tenant, partner_id: 'nobody' }), INVALID)
+  t.match(await create({}, { ...tenant, environment: 'moon' }), INVALID)
+  t.match(await call('PaymentIntents/Create', { tenant }), INVALID)
 })
 
 t.test('create refuses attestations that the gateway would refuse', async (t) => {
-  const { world, intents } = await openServers(t)
+  const { world, call } = await openServers(t)
   const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
   const create = (over: object): Promise<object> =>
-    call((done) =>
-      intents.Create({ tenant: TENANT, intent: { ...anIntent(), ...over } }, META, done),
-    )
+    call('PaymentIntents/Create', { tenant, intent: { ...anIntent(), ...over } })
   const before = world.memory().intents.size
   for (const [what, over] of [
     ['no method', { kyc_attestation: { ...kyc, method: '' } }],
@@ -170,7 +109,9 @@ t.test('create refuses attestations that the gateway would refuse', async (t) =>
 })
 
 t.test('every call refuses NUL and lone surrogates in texts', async (t) => {
-  const { world, intents, operator } = await openServers(t)
+  const { world, call } = await openServers(t)
+  const create = (over: object): Promise<object> =>
+    call('PaymentIntents/Create', { tenant, intent: { ...anIntent(), ...over } })
   const { kyc_attestation: kyc } = anIntent()
   const log = (): Promise<number> =>
     world.store.lists
@@ -178,59 +119,38 @@ t.test('every call refuses NUL and lone surrogates in texts', async (t) => {
       .then(({ length }) => length)
   const before = [world.memory().intents.size, await log()]
   for (const bad of ['\0', '\ud800', 'a\udfffb', '\udc00\ud800']) {
-    const create = (over: object): Promise<object> =>
-      call((done) =>
-        intents.Create({ tenant: TENANT, intent: { ...anIntent(), ...over } }, META, done),
-      )
-    t.match(await create({ partner_user_id: `user${bad}` }), INVALID)
-    t.match(await create({ idempotency_key: bad }), INVALID)
-    t.match(await create({ kyc_attestation: { ...kyc, method: bad } }), INVALID)
-    t.match(await create({ kyc_attestation: { ...kyc, id_type: bad } }), INVALID)
-    const reason = { name: 'ann', reason: bad }
-    const name = { name: bad, reason: 'why' }
-    for (const actor of [reason, name]) {
-      const partner = { actor, partner_id: 'newcomer', no_funds: true }
-      t.match(await call((done) => operator.CreatePartner(partner, META, done)), INVALID)
-    }
+    const partner = { partner_id: 'newcomer', no_funds: true }
     const found = { actor: OPERATOR, intent_id: UNKNOWN, outcome: 'failed', evidence: bad }
-    t.match(await call((done) => operator.ResolveIntent(found, META, done)), INVALID)
-    t.match(
-      await call((done) => intents.Get({ tenant: TENANT, intent_id: bad }, META, done)),
-      INVALID,
-    )
+    for (const answer of [
+      await create({ partner_user_id: `user${bad}` }),
+      await create({ idempotency_key: bad }),
+      await create({ kyc_attestation: { ...kyc, method: bad } }),
+      await create({ kyc_attestation: { ...kyc, id_type: bad } }),
+      await call('Operator/CreatePartner', { ...partner, actor: { name: 'ann', reason: bad } }),
+      await call('Operator/CreatePartner', { ...partner, actor: { name: bad, reason: 'why' } }),
+      await call('Operator/ResolveIntent', found),
+      await call('PaymentIntents/Get', { tenant, intent_id: bad }),
+    ])
+      t.match(answer, INVALID)
   }
   t.same([world.memory().intents.size, await log()], before, 'nothing is stored')
   const unusual = { partner_user_id: 'ü😀\ufffd', idempotency_key: '~!' }
-  const intent = { ...anIntent(), ...unusual }
-  t.match(await call((done) => intents.Create({ tenant: TENANT, intent }, META, done)), {
-    status: 'created',
-  })
+  t.match(await create(unusual), { status: 'created' })
 })
 
 t.test('services get, cancel and refund intents', async (t) => {
-  const { world, intents } = await openServers(t)
-  const get = (intent_id: string, tenant = TENANT): Promise<object> =>
-    call((done) => intents.Get({ tenant, intent_id }, META, done))
-  const cancel = (intent_id: string, tenant = TENANT): Promise<object> =>
-    call((done) => intents.Cancel({ tenant, intent_id }, META, done))
-  const refund = (intent_id: string, idempotency_key?: string): Promise<object> =>
-    call((done) =>
-      intents.Refund(
-        {
-          tenant: TENANT,
-          refund: { intent_id, ...(idempotency_key === undefined ? {} : { idempotency_key }) },
-        },
-        META,
-        done,
-      ),
-    )
-  const at = async (stage: (lifecycle: Lifecycle) => Promise<void>): Promise<Lifecycle> => {
-    const lifecycle = await beginLifecycle(world)
-    await stage(lifecycle)
-    return lifecycle
-  }
+  const { world, call } = await openServers(t)
+  const get = (intent_id: string, of = tenant): Promise<object> =>
+    call('PaymentIntents/Get', { tenant: of, intent_id })
+  const cancel = (intent_id: string, of = tenant): Promise<object> =>
+    call('PaymentIntents/Cancel', { tenant: of, intent_id })
+  const refund = (intent_id: string, key?: string): Promise<object> =>
+    call('PaymentIntents/Refund', {
+      tenant,
+      refund: { intent_id, ...(key === undefined ? {} : { idempotency_key: key }) },
+    })
 
-  const paid = await at(captured)
+  const paid = await intentAt(world, captured)
   t.match(await get(paid.id), {
     intent_id: paid.id,
     status: 'captured',
@@ -238,11 +158,11 @@ t.test('services get, cancel and refund intents', async (t) => {
     captured_amount_usd_cents: 1_000,
     quote: { amount_usd_cents: 1_000, local_amount_minor_units: '36000', local_currency: '764' },
   })
-  const production = { ...TENANT, environment: 'production' }
+  const production = { ...tenant, environment: 'production' }
   t.match(await get(paid.id, production), NOT_FOUND, 'an intent of the other environment')
   t.match(await get(UNKNOWN), NOT_FOUND)
 
-  const fresh = await at(() => Promise.resolve())
+  const fresh = await beginLifecycle(world)
   t.match(await cancel(fresh.id, production), NOT_FOUND)
   t.match(await cancel(fresh.id), { status: 'cancelled', cancelled_at: /Z$/ })
   const uncancelable = refusal('FAILED_PRECONDITION', 'payment_intent_not_cancelable')
@@ -253,7 +173,7 @@ t.test('services get, cancel and refund intents', async (t) => {
   const requested = { status: 'captured', refund: { status: 'requested' } }
   t.match(await refund(paid.id, 'r'), requested)
   t.match(await refund(paid.id, 'r'), requested, 'the same call repeated')
-  t.match(await refund((await at(captured)).id, 'r'), CONFLICT)
+  t.match(await refund((await intentAt(world, captured)).id, 'r'), CONFLICT)
   t.match(await refund(UNKNOWN), NOT_FOUND)
   t.match(await refund(paid.id, ''), INVALID)
   await paid.returned()
@@ -261,11 +181,9 @@ t.test('services get, cancel and refund intents', async (t) => {
 })
 
 t.test("services list a user's intents", async (t) => {
-  const { world, intents } = await openServers(t)
+  const { world, call } = await openServers(t)
   const list = (over: object = {}): Promise<object> =>
-    call((done) =>
-      intents.ListByUser({ tenant: TENANT, partner_user_id: 'ann', ...over }, META, done),
-    )
+    call('PaymentIntents/ListByUser', { tenant, partner_user_id: 'ann', ...over })
   t.same(await list(), { data: [] })
   const ids: string[] = []
   for (let i = 0; i < 3; i++) ids.unshift((await beginLifecycle(world, { user: 'ann' })).id)
@@ -277,32 +195,21 @@ t.test("services list a user's intents", async (t) => {
   t.match(await list({ partner_user_id: 'bob', cursor: page.next_cursor }), INVALID)
   t.match(await list({ partner_user_id: '' }), INVALID)
   t.match(await list({ limit: 101 }), INVALID)
-  t.match(await list({ tenant: { ...TENANT, partner_id: 'nobody' } }), INVALID)
+  t.match(await list({ tenant: { ...tenant, partner_id: 'nobody' } }), INVALID)
 })
 
 t.test('operators list unknown outcomes, show an intent and resolve it', async (t) => {
-  const { world, operator } = await openServers(t)
+  const { world, call } = await openServers(t)
   const lifecycle = await intentAt(world, authorized)
   world.clock.pass(5_000)
-  t.match(await call((done) => operator.ListUnknownOutcomes({}, META, done)), {
+  t.match(await call('Operator/ListUnknownOutcomes'), {
     data: [{ entity: lifecycle.id, tenant: 'demo_sandbox', currency: 'THB', amount: '36000' }],
   })
-  t.match(await call((done) => operator.ListUnknownOutcomes({ limit: 0 }, META, done)), INVALID)
+  t.match(await call('Operator/ListUnknownOutcomes', { limit: 0 }), INVALID)
 
+  const decision = { actor: OPERATOR, intent_id: lifecycle.id, evidence: EVIDENCE }
   const resolve = (over: object = {}): Promise<object> =>
-    call((done) =>
-      operator.ResolveIntent(
-        {
-          actor: OPERATOR,
-          intent_id: lifecycle.id,
-          outcome: 'captured',
-          evidence: EVIDENCE,
-          ...over,
-        },
-        META,
-        done,
-      ),
-    )
+    call('Operator/ResolveIntent', { ...decision, outcome: 'captured', ...over })
   t.match(await resolve({ actor: { ...OPERATOR, reason: ' ' } }), INVALID, 'without a reason')
   t.match(await resolve({ evidence: '' }), INVALID)
   t.match(await resolve({ intent_id: UNKNOWN }), NOT_FOUND)
@@ -310,13 +217,7 @@ t.test('operators list unknown outcomes, show an intent and resolve it', async (
   t.match(await resolve(), refusal('FAILED_PRECONDITION', 'payment_intent_not_at_rail'))
 
   const reverse = (over: object = {}): Promise<object> =>
-    call((done) =>
-      operator.ReverseIntent(
-        { actor: OPERATOR, intent_id: lifecycle.id, evidence: EVIDENCE, ...over },
-        META,
-        done,
-      ),
-    )
+    call('Operator/ReverseIntent', { ...decision, ...over })
   t.match(await reverse({ actor: { ...OPERATOR, reason: ' ' } }), INVALID, 'without a reason')
   t.match(await reverse({ intent_id: UNKNOWN }), NOT_FOUND)
   t.match(await reverse(), {
@@ -326,27 +227,27 @@ t.test('operators list unknown outcomes, show an intent and resolve it', async (
   })
   t.match(await reverse(), refusal('FAILED_PRECONDITION', 'payment_intent_not_captured'))
 
-  const show = (intent_id: string): Promise<object> =>
-    call((done) => operator.ShowIntent({ intent_id }, META, done))
-  const record = (await show(lifecycle.id)) as { timeline: { kind: string; text: string }[] }
+  const record = await call<{ timeline: { kind: string; text: string }[] }>('Operator/ShowIntent', {
+    intent_id: lifecycle.id,
+  })
   t.match(record, { tenant: 'demo_sandbox', partner_user_id: lifecycle.user, submitted_at: /Z$/ })
   const text = `resolve_intent_captured by ann: a test (${EVIDENCE})`
   t.ok(record.timeline.some((moment) => moment.kind === 'action' && moment.text === text))
-  t.match(await show(UNKNOWN), NOT_FOUND)
+  t.match(await call('Operator/ShowIntent', { intent_id: UNKNOWN }), NOT_FOUND)
 })
 
 t.test('without the token', async (t) => {
-  const { intents, operator } = await openServers(t)
+  const { call } = await openServers(t)
   const refused = refusal('UNAUTHENTICATED', 'authentication_failed')
-  for (const start of [
-    (done: Done) => intents.Get({ tenant: TENANT, intent_id: UNKNOWN }, done),
-    (done: Done) => intents.ListByUser({ tenant: TENANT, partner_user_id: 'a' }, done),
-    (done: Done) => operator.ShowIntent({ intent_id: UNKNOWN }, bearer('it_other'), done),
-    (done: Done) => operator.ShowPayout({ payout_id: 'pout_x' }, done),
-    (done: Done) => operator.ListUnknownOutcomes({}, done),
-    (done: Done) => operator.ResolveIntent({}, done),
-    (done: Done) => operator.ReverseIntent({}, done),
-  ]) {
-    t.match(await call(start), refused)
-  }
+  const none = new Metadata()
+  for (const [rpc, request, credentials] of [
+    ['PaymentIntents/Get', { tenant, intent_id: UNKNOWN }, none],
+    ['PaymentIntents/ListByUser', { tenant, partner_user_id: 'a' }, none],
+    ['Operator/ShowIntent', { intent_id: UNKNOWN }, bearer('it_other')],
+    ['Operator/ShowPayout', { payout_id: 'pout_x' }, none],
+    ['Operator/ListUnknownOutcomes', {}, none],
+    ['Operator/ResolveIntent', {}, none],
+    ['Operator/ReverseIntent', {}, none],
+  ] as const)
+    t.match(await call(rpc, request, credentials), refused, rpc)
 })

@@ -84,6 +84,15 @@ export const rawBooks = async (folder: string): Promise<RawBooks> =>
     ? connectToPrimary(parseStoreUrl(server()), shardOf(folder), 'test')
     : openDatabase(join(folder, FILES.processorDatabase))
 
+/** Direct access to the processor's books for the time of `use`. */
+export async function inBooks<Result>(
+  folder: string,
+  use: (books: RawBooks) => Promise<Result>,
+): Promise<Result> {
+  const books = await rawBooks(folder)
+  return use(books).finally(() => books.close())
+}
+
 /** Direct access to a webhook pool's rows. */
 export const rawPool = async (folder: string, pool: number): Promise<RawBooks> =>
   isOnPostgres()

@@ -91,9 +91,10 @@ export interface ServedShard {
 
 export interface ShardToServe {
   readonly world: World
-  readonly shard: string
-  /** All of the cluster. */
-  readonly shards: readonly string[]
+  /** Default: `books`. */
+  readonly shard?: string
+  /** All of the cluster. Default: it is the only one. */
+  readonly shards?: readonly string[]
   readonly callers: Callers
   /** Absent means that the processor cannot ask its cluster. */
   readonly cluster?: TestCluster | undefined
@@ -104,8 +105,10 @@ export interface ShardToServe {
 /** A processor that has a shard. It does not follow a rebuilt memory. */
 export async function serveShard(
   t: Pick<Test, 'teardown'>,
-  { world, shard, shards, callers, cluster, reader = (own) => own }: ShardToServe,
+  given: ShardToServe,
 ): Promise<ServedShard> {
+  const { world, callers, cluster, reader = (own) => own } = given
+  const { shard = 'books', shards = [shard] } = given
   cluster?.worlds.set(shard, world)
   const { clock, store, vault } = world
   const memory = world.memory()

@@ -1,0 +1,46 @@
+/** Unary calls of any rpc by its name, and how they end. */
+import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
+import type { Test } from 'tap'
+import { bearer } from '../../src/grpc/bearer.js'
+import { nameOf, PROCESSOR_RPCS } from './rpcs.js'
+
+/** How a call was refused. */
+export interface RpcRefusal {
+  readonly status: string
+  readonly code: string
+  readonly details: string
+}
+
+/**
+ * The answer or the refusal of one call.
+ *
+ * @param rpc e.g. `Payouts/Get`
+ */
+export type RpcCall = <Answer extends object = object>(
+  rpc: string,
+  request?: object,
+  metadata?: ReturnType<typeof bearer>,
+) => Promise<Answer & Partial<RpcRefusal>>
+
+const RPCS = new Map(PROCESSOR_RPCS.map((rpc) => [nameOf(rpc), rpc]))
+
+/** Calls to a processor, with this token where a test gives no metadata. */
+export function callsTo(t: Pick<Test, 'teardown'>, address: string, token: string): RpcCall {
+  const client = new Client(address, credentials.createInsecure())
+  t.teardown(() => client.close())
+  return <Answer extends object>(rpc: string, request = {}, metadata = bearer(token)) => {
+    const { path, requestSerialize, responseDeserialize } = RPCS.get(rpc)!
+    const wire = [path, requestSerialize, responseDeserialize] as const
+    return new Promise<Answer & Partial<RpcRefusal>>((resolve) => {
+      client.makeUnaryRequest(...wire, request, metadata, (error, answer) => {
+        resolve((error === null ? answer : refusedBy(error)) as Answer & Partial<RpcRefusal>)
+      })
+    })
+  }
+}
+
+const refusedBy = ({ code, details, metadata }: ServiceError): RpcRefusal => ({
+  status: status[code],
+  code: String(metadata.get('causeway-error')[0]),
+  details,
+})
