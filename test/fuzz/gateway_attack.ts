@@ -20,7 +20,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import type { Command__Output } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
 import { answersIn, isEnvelope } from '../gateway/answers.js'
-import { call, createRequest, snapshot, SUBJECT } from '../gateway/signing_partner.js'
+import { call, createRequest, SUBJECT } from '../gateway/signing_partner.js'
 import { accept, startProcessorStub, type ProcessorStub } from '../gateway/processor_stub.js'
 import { createSeededRandom } from './seeded_random.js'
 import { gatewayInput, type GatewayInput } from './gateway_input.js'
@@ -46,7 +46,7 @@ const QUIET_MS = 150
 const FAULTS_MAX = 20
 
 export async function attackGateway({ seed, forMs, only }: AttackOptions): Promise<AttackReport> {
-  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
+  const processorStub = await startProcessorStub({ teardown: () => undefined })
   const folder = await mkdtemp(join(tmpdir(), 'causeway-door-'))
   const gateway = await startGatewayProcess(processorStub, folder)
   const statuses: Record<number, number> = {}

@@ -1,5 +1,5 @@
 /** Request bodies in parts, above their cap, and beyond the memory bound. */
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { PAYOUT_BODY_MAX_BYTES } from '../../src/base/constants.js'
@@ -22,6 +22,7 @@ import {
   statusesIn,
 } from './echo_server.js'
 import { heldClock } from './held_clock.js'
+import { openClient, type RawClient } from './open_client.js'
 import { createBody, roundTrip, signedHeaders } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
@@ -211,26 +212,12 @@ t.test('a body above its cap holds no memory', async (t) => {
   t.equal(body.bytes, BODY_MAX + 2, 'further bytes are counted')
 })
 
-interface Stalled {
-  readonly socket: Socket
-  text: string
-}
-
 /** Sends the same bytes on each of many connections, then nothing. */
-function stall(t: Test, port: number, count: number, bytes: string): Stalled[] {
-  return Array.from({ length: count }, () => {
-    const stalled: Stalled = { socket: connect(port, '127.0.0.1'), text: '' }
-    const { socket } = stalled
-    socket.on('error', () => undefined)
-    socket.on('data', (chunk) => (stalled.text += chunk.toString('latin1')))
-    socket.write(bytes)
-    t.teardown(() => socket.destroy())
-    return stalled
-  })
-}
+const stall = (t: Test, port: number, count: number, bytes: string): RawClient[] =>
+  Array.from({ length: count }, () => openClient(t, port, bytes))
 
-const statusesOf = (stalled: readonly Stalled[]): string[] =>
-  stalled.flatMap(({ text }) => statusesIn(text))
+const statusesOf = (stalled: readonly RawClient[]): string[] =>
+  stalled.flatMap(({ received }) => statusesIn(received()))
 
 const OTHER_SOURCE = `${FORWARDED_FOR}: 203.0.113.2`
 /** Larger than one read, so it is buffered in parts. */
@@ -241,7 +228,7 @@ t.test(
   'requests of a stalling source above its memory are rejected, others are served',
   async (t) => {
     const bodies = new BodyMemory()
-    const port = await startEcho(t, 60_000, bodies)
+    const port = await startEcho(t, { withinMs: 60_000, bodies })
     const stalled = stall(t, port, 2 * MOST, WHOLE.slice(0, -1))
     await eventually(
       'the requests above the bound are answered',
@@ -270,7 +257,7 @@ t.test('memory is released however a body ends', async (t) => {
   for (const [what, withinMs, statuses, rest] of ends) {
     const bodies = new BodyMemory()
     const clock = heldClock()
-    const port = await startEcho(t, withinMs, bodies, undefined, undefined, clock)
+    const port = await startEcho(t, { withinMs, bodies, clock })
     const stalled = stall(t, port, 3, WHOLE.slice(0, -1))
     await eventually('all bodies are buffered', () => bodies.bytes >= 3 * (LARGE - 1))
     if (what === 'late') clock.pass(withinMs)

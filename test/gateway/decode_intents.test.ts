@@ -5,7 +5,7 @@ import t from 'tap'
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import type { Outcome } from '../../src/base/errors.js'
 import type { Operation } from '../../gateway/decode/operation.js'
-import { astral, brokenShapes, chars, decodeOf, refuses, takes } from './decoding.js'
+import { astral, brokenShapes, chars, decodeOf, keyed, refuses, takes } from './decoding.js'
 import { createBody } from './signing_partner.js'
 
 t.test('create intent', async (t) => {
@@ -61,8 +61,7 @@ t.test('create intent', async (t) => {
 
 t.test('create intent: the idempotency key is optional and validated', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents')
-  const given = (key: HeaderValue): Outcome<Operation> =>
-    decode(createBody, { 'idempotency-key': key })
+  const given = (key: HeaderValue): Outcome<Operation> => decode(createBody, keyed(key))
   const keyOf = (outcome: Outcome<Operation>): unknown =>
     outcome.ok ? outcome.value.create_intent?.idempotency_key : outcome.code
   t.equal(keyOf(given(undefined)), undefined)
@@ -108,8 +107,7 @@ t.test('receipt: the subject comes from the token, never from the caller', async
 
 t.test('refund: the idempotency key is optional and validated', async (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/refund')
-  const given = (key: HeaderValue): Outcome<Operation> =>
-    decode(undefined, { 'idempotency-key': key })
+  const given = (key: HeaderValue): Outcome<Operation> => decode(undefined, keyed(key))
   const intent_id = 'the_id'
   t.same(given(undefined), { ok: true, value: { refund_intent: { intent_id } } })
   t.same(given(chars(256)), {
@@ -180,7 +178,7 @@ t.test('confirm', async (t) => {
   const quote = { quote_id: 'qt_1', quote_version: 2 }
   const whose = { intent_id: 'the_id', session_jti: 'jti' }
   t.same(decode(undefined), { ok: true, value: { confirm_intent: whose } })
-  t.same(decode(quote, { 'idempotency-key': 'k' }), {
+  t.same(decode(quote, keyed('k')), {
     ok: true,
     value: { confirm_intent: { ...quote, ...whose, idempotency_key: 'k' } },
   })
@@ -193,5 +191,5 @@ t.test('confirm', async (t) => {
     'an empty id': { ...quote, quote_id: '' },
     'no JSON': 'x',
   })
-  refuses(t, decode, { 'an empty key': {} }, 'invalid_request', { 'idempotency-key': '' })
+  refuses(t, decode, { 'an empty key': {} }, 'invalid_request', keyed(''))
 })

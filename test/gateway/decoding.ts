@@ -84,6 +84,19 @@ export function takes(
   for (const [what, body] of Object.entries(bodies)) t.ok(decode(body, headers).ok, what)
 }
 
+/** The same for bodies without names. */
+export const refusesEach = (
+  t: Test,
+  decode: Decode,
+  bodies: readonly unknown[],
+  headers: Record<string, HeaderValue> = {},
+): void => {
+  const named = bodies.map((body): [string, unknown] => [String(JSON.stringify(body)), body])
+  refuses(t, decode, Object.fromEntries(named), 'invalid_request', headers)
+}
+
+export const keyed = (key: HeaderValue): Record<string, HeaderValue> => ({ 'idempotency-key': key })
+
 /** Each member missing, null or of another type; one extra member. */
 export function brokenShapes(body: object, wrongType: unknown): Record<string, unknown> {
   const cases: Record<string, unknown> = {

@@ -70,42 +70,37 @@ const echo: Service<Echo> = {
   },
 }
 
-export const createEchoServer = (
-  withinMs: number,
+export interface EchoOptions {
+  /** For a body and for an answer. Default: 5 seconds. */
+  readonly withinMs?: number
+  readonly bodies?: BodyMemory
+  readonly answered?: (status: number) => void
+  readonly onUnread?: () => void
+  readonly clock?: Clock
+}
+
+export const createEchoServer = ({
+  withinMs = 5_000,
   bodies = new BodyMemory(),
-  answered: (status: number) => void = () => undefined,
-  onUnread: () => void = () => undefined,
-  clock: Clock = systemClock,
-): HttpServer =>
+  answered = () => undefined,
+  onUnread = () => undefined,
+  clock = systemClock,
+}: EchoOptions = {}): HttpServer =>
   createHttpServer({
-    service: echo,
-    keptHeaders: new Set(['x-kept', FORWARDED_FOR]),
+    ...{ service: echo, keptHeaders: new Set(['x-kept', FORWARDED_FOR]), tls: undefined },
     sourceOf: (request) => {
       const forwarded = request.header(FORWARDED_FOR)
       return typeof forwarded === 'string' ? forwarded : request.peer()
     },
-    tls: undefined,
-    clock,
-    random: systemRandom(),
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    ...{ clock, random: systemRandom(), log: createLog('test', { LOG_LEVEL: 'silent' }) },
     observe: (_request, _target, status) => answered(status),
-    onUnread,
-    bodies,
-    bodyWithinMs: withinMs,
-    answerWithinMs: withinMs,
+    ...{ onUnread, bodies, bodyWithinMs: withinMs, answerWithinMs: withinMs },
   })
 
 /** Returns the port. */
-export async function startEcho(
-  t: Test,
-  withinMs = 5_000,
-  bodies = new BodyMemory(),
-  answered?: (status: number) => void,
-  onUnread?: () => void,
-  clock?: Clock,
-): Promise<number> {
+export async function startEcho(t: Test, options?: EchoOptions): Promise<number> {
   later.length = 0
-  const server = createEchoServer(withinMs, bodies, answered, onUnread, clock)
+  const server = createEchoServer(options)
   const port = await server.listen('127.0.0.1', 0)
   t.teardown(() => server.close(0))
   return port

@@ -1,7 +1,6 @@
 /** The limits of the gateway: each alone, and in a running gateway. */
-import { connect } from 'node:net'
 import t from 'tap'
-import { instant, type Clock } from '../../src/base/clock.js'
+import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import type { Caller } from '../../gateway/http/caller.js'
@@ -14,19 +13,24 @@ import {
   type Limits,
 } from '../../gateway/admission/limits.js'
 import { eventually } from '../support/eventually.js'
-import { bytesOf, call, createRequest, SECRET, snapshot, TENANT } from './signing_partner.js'
+import {
+  bytesOf,
+  call,
+  createRequest,
+  get,
+  OTHER_KEY_ID,
+  TENANT,
+  twoPartners,
+} from './signing_partner.js'
+import { heldClock } from './held_clock.js'
+import { openClient } from './open_client.js'
 import { QUEUED_MAX, SUSTAINED_MS } from '../../gateway/admission/load_shedder.js'
 import { startGateway } from './running_gateway.js'
 import { accept, silence } from './processor_stub.js'
 
-interface Held {
-  readonly limits: Limits
-  readonly names: LimitName[]
-}
-
 const NOW = instant(1_000_000)
 
-function limitsOf(environment: Record<string, string>): Held {
+function limitsOf(environment: Record<string, string>) {
   const names: LimitName[] = []
   const limits = createLimits({
     settings: readSettings(environment, ''),
@@ -44,6 +48,8 @@ function overload({ queue, overload }: Limits): void {
   for (let i = 0; i < QUEUED_MAX; i++) queue.enter(TRAFFIC_CLASS)
   for (const looks of [2, 1]) overload(instant(NOW - looks * SUSTAINED_MS), () => TRAFFIC_CLASS)
 }
+
+const decisionOf = ({ overload }: Limits): string => overload(NOW, () => TRAFFIC_CLASS)
 
 const from = (peer: string): RequestContext => ({ peer: () => peer }) as unknown as RequestContext
 
@@ -81,10 +87,7 @@ t.test('each limit reports its name and rejects only its own caller', async (t) 
   t.same(names, ['address', 'key', 'in_flight'])
 
   overload(limits)
-  t.equal(
-    limits.overload(NOW, () => TRAFFIC_CLASS),
-    'refused',
-  )
+  t.equal(decisionOf(limits), 'refused')
   limits.shed()
   t.same(names, ['address', 'key', 'in_flight', 'load_shedder'])
 })
@@ -101,18 +104,9 @@ t.test('RATE_LIMIT=off disables all limits', async (t) => {
     t.equal(limits.caller(caller('a', 'key')), null)
   }
   overload(limits)
-  t.equal(
-    limits.overload(NOW, () => TRAFFIC_CLASS),
-    'passes',
-  )
+  t.equal(decisionOf(limits), 'passes')
   t.same(names, [])
 })
-
-/** A fixed clock, so no bucket refills on a slow machine. */
-const shedder = (): Clock => {
-  const now = instant(Date.now())
-  return { now: () => now }
-}
 
 const rateLimitOf = (answer: { readonly headers: Headers } | undefined): (string | null)[] =>
   ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map(
@@ -121,25 +115,22 @@ const rateLimitOf = (answer: { readonly headers: Headers } | undefined): (string
 
 t.test('a source over its rate is 429 before authentication', async (t) => {
   const environment = { RATE_LIMIT_PER_ADDRESS: '3' }
-  const gateway = await startGateway(t, { environment, clock: shedder() })
+  const gateway = await startGateway(t, { environment, clock: heldClock() })
   const strange = { ...createRequest(), unsigned: true }
   const answers = await Promise.all([1, 2, 3, 4].map(() => call(gateway.port, strange)))
   const over = answers.filter(({ status }) => status === 429)
   t.equal(over.length, 1)
   t.same(rateLimitOf(over[0]), ['1', '3', '0', '1'])
   t.match(over[0]?.json, { error: { code: 'rate_limited' } })
-  t.equal(
-    (await call(gateway.port, createRequest())).status,
-    429,
-    'for every caller at the address',
-  )
+  const { status } = await call(gateway.port, createRequest())
+  t.equal(status, 429, 'for every caller at the address')
   t.match(await gateway.metrics(), 'causeway_http_limited_total{limit="address"} 2')
 })
 
 t.test('behind a proxy each client has its own rate', async (t) => {
   const gateway = await startGateway(t, {
     environment: { RATE_LIMIT_PER_ADDRESS: '1', TRUSTED_PROXIES: '127.0.0.0/8' },
-    clock: shedder(),
+    clock: heldClock(),
   })
   const as = async (client: string): Promise<number> => {
     const headers = { 'X-Forwarded-For': client }
@@ -152,28 +143,15 @@ t.test('behind a proxy each client has its own rate', async (t) => {
 })
 
 t.test('requests in flight count until the reply, even after a disconnect', async (t) => {
-  const OTHER = 'umbrella_sandbox_2026q4'
   const gateway = await startGateway(t, {
     script: silence,
-    partners: {
-      ...snapshot({ rate_limit_per_second: 100_000 }),
-      partners: [
-        ...(snapshot({ rate_limit_per_second: 100_000 }).partners ?? []),
-        {
-          partner_id: 'umbrella',
-          keys: [{ key_id: OTHER, environment: 'sandbox', secret: SECRET, revoked_at: 0 }],
-        },
-      ],
-    },
+    partners: twoPartners(),
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
-    clock: shedder(),
+    clock: heldClock(),
   })
-  const sockets = Array.from({ length: TENANT_IN_FLIGHT_MAX }, () => {
-    const socket = connect(gateway.port, '127.0.0.1')
-    socket.on('error', () => undefined)
-    socket.write(bytesOf({ method: 'GET', path: '/v1/payouts' }))
-    return socket
-  })
+  const clients = Array.from({ length: TENANT_IN_FLIGHT_MAX }, () =>
+    openClient(t, gateway.port, bytesOf(get('/v1/payouts'))),
+  )
   await eventually(
     'all commands are pending',
     () => gateway.processorStub.commands.length === TENANT_IN_FLIGHT_MAX,
@@ -183,19 +161,16 @@ t.test('requests in flight count until the reply, even after a disconnect', asyn
   t.equal(over.headers.get('retry-after'), '1')
 
   gateway.processorStub.script = accept
-  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
-  for (const socket of sockets) socket.destroy()
-  t.equal(
-    (await call(gateway.port, createRequest())).status,
-    429,
-    'their commands are still pending',
-  )
+  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })).status, 201)
+  for (const { socket } of clients) socket.destroy()
+  const { status } = await call(gateway.port, createRequest())
+  t.equal(status, 429, 'their commands are still pending')
 
   const late = gateway.processorStub.commands
     .filter(({ tenant }) => tenant === TENANT)
     .flatMap(accept)
   gateway.processorStub.script = (command) => [...late.splice(0), ...accept(command)]
-  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
+  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })).status, 201)
   await eventually('all requests are answered', () => gateway.processor.inFlight === 0)
   t.equal((await call(gateway.port, createRequest())).status, 201)
   t.match(await gateway.metrics(), 'causeway_http_limited_total{limit="in_flight"} 2')

@@ -60,6 +60,15 @@ function simulation() {
       for (const { at, trafficClass } of answered) queue.leave(trafficClass, instant(at))
       return answered.map(({ at }) => now - at)
     },
+    /** So many milliseconds, each with these requests and answers. Returns the rejections. */
+    run(ms: number, requests: number, answers: number): number {
+      let refused = 0
+      for (let i = 0; i < ms; i++) {
+        refused += this.request(requests)
+        this.answer(answers)
+      }
+      return refused
+    },
     setBack: (ms: number) => {
       now -= ms
     },
@@ -119,10 +128,7 @@ t.test(
   async (t) => {
     const world = simulation()
     const borrowed = createTrafficClass('apps')
-    for (let ms = 0; ms < 2_000; ms++) {
-      world.request(40)
-      world.answer(4)
-    }
+    world.run(2_000, 40, 4)
     for (let window = 0; window < 4; window++) {
       let admitted = 0
       for (let ms = 0; ms < SHED_MS; ms++) {
@@ -137,10 +143,7 @@ t.test(
 
 t.test('shedding ends while other classes continue', async (t) => {
   const world = simulation()
-  for (let ms = 0; ms < 2_000; ms++) {
-    world.request(40)
-    world.answer(4)
-  }
+  world.run(2_000, 40, 4)
   const classes = Array.from({ length: 5 }, () => createTrafficClass('key'))
   let last = 0
   for (let ms = 0; ms < 6 * SHED_MS; ms++) {
@@ -156,21 +159,18 @@ t.test('shedding ends while other classes continue', async (t) => {
 t.test(
   'traffic classes that share an overload are shed alike and the queue stays short',
   async (t) => {
-    const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
-    const world = simulation()
-    let most = 0
-    for (let ms = 0; ms < 4_000; ms++) {
-      for (const trafficClass of classes) world.request(4, trafficClass)
-      world.answer(4)
-      if (ms >= 2_000) most = Math.max(most, world.waiting)
+    const longestQueueOf = (count: number): number => {
+      const classes = Array.from({ length: count }, () => createTrafficClass('key'))
+      const world = simulation()
+      let most = 0
+      for (let ms = 0; ms < 4_000; ms++) {
+        for (const trafficClass of classes) world.request(40 / count, trafficClass)
+        world.answer(4)
+        if (ms >= 2_000) most = Math.max(most, world.waiting)
+      }
+      return most
     }
-    const alone = simulation()
-    let usual = 0
-    for (let ms = 0; ms < 4_000; ms++) {
-      alone.request(40)
-      alone.answer(4)
-      if (ms >= 2_000) usual = Math.max(usual, alone.waiting)
-    }
+    const [most, usual] = [longestQueueOf(10), longestQueueOf(1)]
     t.ok(most <= 1.5 * usual, `${most} wait at most, ${usual} of one traffic class`)
   },
 )
@@ -191,7 +191,7 @@ t.test('many small traffic classes are bounded by WAITING_MAX', async () => {
 t.test('an overload that ended at once does not affect the next burst', async (t) => {
   const world = simulation()
   t.ok(world.request(2 * BURST_MAX) > 0)
-  for (let ms = 0; ms < 2 * SHED_MS; ms++) world.answer(10)
+  world.run(2 * SHED_MS, 0, 10)
   t.equal(world.waiting, 0)
   t.equal(world.request(BURST_MAX), 0)
 })
@@ -203,13 +203,10 @@ t.test('after an idle time every burst is accepted in full', async () => {
       const world = simulation()
       for (const { arriving, perMs, ms } of steps) {
         world.request(arriving)
-        for (let i = 0; i < ms; i++) {
-          world.request(arriving % 40)
-          world.answer(perMs)
-        }
+        world.run(ms, arriving % 40, perMs)
       }
       while (world.waiting > 0) world.answer(10)
-      for (let ms = 0; ms < SHED_MS; ms++) world.answer(10)
+      world.run(SHED_MS, 0, 10)
       return world.request(burst) === 0
     }),
   )
@@ -217,10 +214,7 @@ t.test('after an idle time every burst is accepted in full', async () => {
 
 t.test('a pause of the processor is not treated as overload', async (t) => {
   const world = simulation()
-  for (let ms = 0; ms < 600; ms++) {
-    world.request(7)
-    world.answer(0)
-  }
+  world.run(600, 7, 0)
   t.notOk(world.verdicts.has('flood'))
 })
 
@@ -238,12 +232,8 @@ t.test('a burst after an idle time is accepted in full, with the requests beside
 t.test('every burst may arrive slowly, not only the first', async (t) => {
   const world = simulation()
   for (const burst of ['first', 'second']) {
-    let refused = world.request(QUEUED_MAX)
-    for (let ms = 0; ms < 1.5 * SUSTAINED_MS; ms++) {
-      refused += world.request(6)
-      world.answer(1)
-    }
-    t.equal(refused, 0, burst)
+    const refused = world.request(QUEUED_MAX)
+    t.equal(refused + world.run(1.5 * SUSTAINED_MS, 6, 1), 0, burst)
     while (world.waiting > 0) world.answer(10)
   }
 })
@@ -266,10 +256,7 @@ t.test('overload is shed soon, and waits are short at any response rate', async 
 
 t.test('accepted requests wait no longer in overload', async (t) => {
   const world = simulation()
-  for (let ms = 0; ms < 1_000; ms++) {
-    world.request(5)
-    world.answer(10)
-  }
+  world.run(1_000, 5, 10)
   let longest = 0
   for (let ms = 0; ms < 3_000; ms++) {
     world.request(30)
@@ -303,10 +290,7 @@ for (const [what, setBackMs] of [
 
 t.test('rejections stop as soon as the overload ends', async (t) => {
   const world = simulation()
-  for (let ms = 0; ms < 2_000; ms++) {
-    world.request(40)
-    world.answer(4)
-  }
+  world.run(2_000, 40, 4)
   t.ok(world.request(40) > 0)
   let last = 0
   for (let ms = 0; ms < 2 * SHED_MS; ms++) {
@@ -325,7 +309,7 @@ t.test('closed-loop callers are never rejected', async () => {
       let refused = world.request(connections)
       for (const pause of pauses) {
         // Answers come in late batches, or a few at a time.
-        for (let ms = 0; ms < pause * 10; ms++) world.answer(0)
+        world.run(pause * 10, 0, 0)
         for (let ms = 0; ms < pause; ms++) refused += world.request(world.answer(pause).length)
       }
       return refused === 0
@@ -355,15 +339,9 @@ t.test('a clock that moves back neither rejects requests nor admits an overload'
   const world = simulation()
   world.request(2 * QUEUED_MAX)
   world.setBack(3_600_000)
-  for (let ms = 0; ms < 2 * SUSTAINED_MS; ms++) {
-    world.request(40)
-    world.answer(4)
-  }
+  world.run(2 * SUSTAINED_MS, 40, 4)
   t.ok(world.request(1) > 0)
   world.setBack(3_600_000)
-  for (let ms = 0; ms < 2_000; ms++) {
-    world.answer(4)
-    world.request(2)
-  }
+  world.run(2_000, 2, 4)
   t.equal(world.request(1), 0)
 })

@@ -9,8 +9,10 @@ import { freePort } from '../../src/supervisor/ports.js'
 import {
   bearer,
   bytesOf,
+  byToken,
   call,
   createRequest,
+  get,
   KEY_ID,
   OTHER_KEY_ID,
   roundTrip,
@@ -33,7 +35,7 @@ const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
 /** A processor for the gateway to call. */
 const at = ({ address }: ProcessorStub) => ({ PROCESSOR_ADDRESS: address })
 
-function environment(t: Test, more: Record<string, string> = {}): NodeJS.ProcessEnv {
+function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   return {
     ...{ PATH: process.env['PATH'], DOT_ENV: '', HTTP_PORT: '0', LOG_LEVEL: 'warn' },
     ...{ PROCESSOR_TOKEN: 'gw_of_these_tests_only_0123456789', ...more },
@@ -47,16 +49,19 @@ function start(t: Test, env: NodeJS.ProcessEnv): ChildProcess {
   return child
 }
 
-/** Without a supervisor, on its own ports. Resolves when it is ready. */
-async function startAlone(t: Test, env: NodeJS.ProcessEnv, ops: number): Promise<ChildProcess> {
-  const own = { ...env, OPS_PORT: String(ops) }
-  const child = spawn(process.execPath, [MAIN], { env: own, stdio: 'ignore' })
+/** Without a supervisor. Resolves when it is ready. */
+async function startAlone(t: Test, more: Record<string, string>, sharedPort?: number) {
+  const port = sharedPort ?? (await freePort('127.0.0.1'))
+  const opsPort = await freePort('127.0.0.1')
+  const env = environment({ ...more, HTTP_PORT: String(port), OPS_PORT: String(opsPort) })
+  const child = spawn(process.execPath, [MAIN], { env, stdio: 'ignore' })
   t.teardown(() => child.kill('SIGKILL'))
+  const ops = `http://127.0.0.1:${opsPort}`
   await eventually('the gateway is ready', async () => {
-    const answer = await fetch(`http://127.0.0.1:${ops}/readyz`).catch(() => undefined)
+    const answer = await fetch(`${ops}/readyz`).catch(() => undefined)
     return answer?.ok
   })
-  return child
+  return { child, port, ops, metrics: async () => (await fetch(`${ops}/metrics`)).text() }
 }
 
 interface Ready {
@@ -70,71 +75,54 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
 }
 
 t.test('the gateway reports its port and exits with 0 on SIGTERM', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
-  t.teardown(() => processorStub.stop())
-  const child = start(t, environment(t, at(processorStub)))
+  const processorStub = await startProcessorStub(t)
+  const child = start(t, environment(at(processorStub)))
   const { ready, port } = await readyOf(child)
   t.equal(ready, true)
   t.equal((await call(port, createRequest())).status, 201)
   child.kill('SIGTERM')
-  const [code] = (await once(child, 'exit')) as [number | null]
-  t.equal(code, 0)
+  t.same(await once(child, 'exit'), [0, null])
 })
 
 t.test('without a supervisor the gateway serves its own health and metrics', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
-  t.teardown(() => processorStub.stop())
-  const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
-  const ops = `127.0.0.1:${opsPort}`
-  const env = environment(t, { ...at(processorStub), HTTP_PORT: String(port) })
-  const child = await startAlone(t, env, opsPort)
+  const processorStub = await startProcessorStub(t)
+  const { child, port, ops, metrics } = await startAlone(t, at(processorStub))
   t.equal((await call(port, createRequest())).status, 201)
 
-  t.equal((await fetch(`http://${ops}/healthz`)).status, 200)
-  t.equal((await fetch(`http://${ops}/readyz?role=gateway`)).status, 200)
-  t.equal((await fetch(`http://${ops}/readyz?role=processor`)).status, 404)
-  const metrics = await (await fetch(`http://${ops}/metrics`)).text()
+  t.equal((await fetch(`${ops}/healthz`)).status, 200)
+  t.equal((await fetch(`${ops}/readyz?role=gateway`)).status, 200)
+  t.equal((await fetch(`${ops}/readyz?role=processor`)).status, 404)
   const labels = 'route="/v1/payment_intents",method="POST",status="201",process="gateway"'
-  t.match(metrics, `causeway_http_requests_total{${labels}} 1`)
-  t.equal((await fetch(`http://${ops}/elsewhere`)).status, 404)
+  t.match(await metrics(), `causeway_http_requests_total{${labels}} 1`)
+  t.equal((await fetch(`${ops}/elsewhere`)).status, 404)
 
   processorStub.crash()
   await eventually('readyz is 503 without a processor', async () => {
-    const { status } = await fetch(`http://${ops}/readyz`)
+    const { status } = await fetch(`${ops}/readyz`)
     return status === 503
   })
-  t.equal(
-    (await fetch(`http://${ops}/healthz`)).status,
-    200,
-    'healthz does not depend on the processor',
-  )
+  t.equal((await fetch(`${ops}/healthz`)).status, 200, 'healthz does not depend on the processor')
 
   child.kill('SIGTERM')
-  const [code] = (await once(child, 'exit')) as [number | null]
-  t.equal(code, 0)
+  t.same(await once(child, 'exit'), [0, null])
 })
 
 t.test(
   'the gateway serves the partners of several processors, and is ready while one is up',
   async (t) => {
-    const one = await startProcessorStub({
-      snapshot: [{ ...snapshot(), shard: 'books_1', epoch: 4 }],
-    })
+    const first = { ...snapshot(), shard: 'books_1', epoch: 4 }
     const others = { ...twoPartners(), shard: 'books_2', epoch: 2 }
-    const second = others.partners?.slice(1) ?? []
-    const two = await startProcessorStub({ snapshot: [{ ...others, partners: second }] })
-    t.teardown(() => [one, two].forEach((stub) => stub.stop()))
-    const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+    const second = { ...others, partners: others.partners?.slice(1) ?? [] }
+    const one = await startProcessorStub(t, { snapshot: [first] })
+    const two = await startProcessorStub(t, { snapshot: [second] })
     const PROCESSORS = `${one.address},${two.address}`
-    const env = environment(t, { PROCESSORS, HTTP_PORT: String(port) })
-    await startAlone(t, env, opsPort)
+    const { port, ops, metrics } = await startAlone(t, { PROCESSORS })
 
     const statusWith = async (keyId: string): Promise<number> =>
       (await call(port, { ...createRequest(), keyId })).status
     const app = async (tenant: string): Promise<number> => {
-      const headers = { Authorization: bearer('pi_1', 300, tenant as TenantId) }
-      const request = { method: 'GET', path: '/v1/payment_intents/pi_1', headers, unsigned: true }
-      return (await call(port, request)).status
+      const token = bearer('pi_1', 300, tenant as TenantId)
+      return (await call(port, byToken(get('/v1/payment_intents/pi_1'), token))).status
     }
     t.same([await statusWith(KEY_ID), await statusWith(OTHER_KEY_ID)], [201, 201])
     t.same([await app('acme_sandbox'), await app('umbrella_sandbox')], [200, 200])
@@ -142,13 +130,10 @@ t.test(
     t.same(new Set(one.commands.map(({ tenant }) => tenant)), new Set(['acme_sandbox']))
     t.same(new Set(two.commands.map(({ tenant }) => tenant)), new Set(['umbrella_sandbox']))
 
-    const ops = `http://127.0.0.1:${opsPort}`
     const readyz = async () => {
-      const { status, json } = await fetch(`${ops}/readyz`).then(async (answer) => ({
-        status: answer.status,
-        json: (await answer.json()) as { processors: unknown; shardsWithoutRoute: unknown },
-      }))
-      return { status, ...json }
+      const answer = await fetch(`${ops}/readyz`)
+      const json = (await answer.json()) as { processors: unknown; shardsWithoutRoute: unknown }
+      return { status: answer.status, ...json }
     }
     t.same((await readyz()).shardsWithoutRoute, [])
     two.crash()
@@ -170,13 +155,13 @@ t.test(
       { address: one.address, shard: 'books_1', epoch: 4, up: true, waiting: false },
       { address: two.address, shard: 'books_2', epoch: 2, up: false, waiting: false },
     ])
-    const metrics = await (await fetch(`${ops}/metrics`)).text()
-    const of = (name: string, address: string): string =>
-      new RegExp(`^causeway_gateway_processor_${name}\\{processor="${address}",.*$`, 'm').exec(
-        metrics,
-      )?.[0] ?? ''
-    t.match(of('up', two.address), /shard="books_2",.*\} 0$/)
-    t.match(of('epoch', one.address), /shard="books_1",.*\} 4$/)
+    const text = await metrics()
+    const sample = (name: string, { address }: ProcessorStub, shard: string, value: number) => {
+      const labels = `\\{processor="${address}",.*shard="${shard}",.*\\}`
+      return new RegExp(`^causeway_gateway_processor_${name}${labels} ${value}$`, 'm')
+    }
+    t.match(text, sample('up', two, 'books_2', 0))
+    t.match(text, sample('epoch', one, 'books_1', 4))
     one.crash()
     await eventually('not ready without a processor', async () => {
       return (await fetch(`${ops}/readyz`)).status === 503
@@ -185,13 +170,11 @@ t.test(
 )
 
 t.test('an unknown key is 503 while a processor has sent no snapshot', async (t) => {
-  const one = await startProcessorStub({ snapshot: [snapshot()] })
-  t.teardown(() => one.stop())
+  const one = await startProcessorStub(t)
   const silent = `127.0.0.1:${await freePort('127.0.0.1')}`
   const port = await freePort('127.0.0.1')
   const PROCESSORS = `${one.address},${silent}`
-  const env = environment(t, { PROCESSORS, HTTP_PORT: String(port) })
-  start(t, env)
+  start(t, environment({ PROCESSORS, HTTP_PORT: String(port) }))
   await eventually('partners of the other processor are served', async () => {
     const answer = await call(port, createRequest()).catch(() => undefined)
     return answer?.status === 201
@@ -201,8 +184,7 @@ t.test('an unknown key is 503 while a processor has sent no snapshot', async (t)
   const forged = { ...createRequest(), secret: 'sk_wrong' }
   t.equal((await call(port, forged)).status, 401, 'a known key with another secret')
 
-  const late = await startProcessorStub({ snapshot: [twoPartners()], address: silent })
-  t.teardown(() => late.stop())
+  await startProcessorStub(t, { snapshot: [twoPartners()], address: silent })
   await eventually('the late processor is connected', async () => {
     return (await call(port, unknown)).status === 201
   })
@@ -210,15 +192,12 @@ t.test('an unknown key is 503 while a processor has sent no snapshot', async (t)
 })
 
 t.test('several gateways share a port, nonces and revocations', async (t) => {
-  const processorStub = await startProcessorStub({
-    snapshot: [snapshot()],
-    script: eachNonceOnce(),
-  })
-  t.teardown(() => processorStub.stop())
+  const processorStub = await startProcessorStub(t, { script: eachNonceOnce() })
   const port = await freePort('127.0.0.1')
-  const env = environment(t, { ...at(processorStub), HTTP_PORT: String(port) })
-  const opsPorts = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
-  const children = await Promise.all(opsPorts.map((ops) => startAlone(t, env, ops)))
+  const gateways = [
+    await startAlone(t, at(processorStub), port),
+    await startAlone(t, at(processorStub), port),
+  ] as const
 
   const send = async (bytes: string): Promise<number> =>
     statusOf((await roundTrip(port, bytes, 5_000)).text)
@@ -229,10 +208,9 @@ t.test('several gateways share a port, nonces and revocations', async (t) => {
     }),
   )
   for (const pair of twins) t.same(pair.sort(), [201, 401], 'a nonce works once over both')
-  for (const ops of opsPorts) {
-    const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text()
-    t.match(metrics, /causeway_http_requests_total\{[^}]+\} [1-9]/, 'the kernel chose each of them')
-  }
+  const some = /causeway_http_requests_total\{[^}]+\} [1-9]/
+  for (const { metrics } of gateways)
+    t.match(await metrics(), some, 'the kernel chose each of them')
 
   processorStub.publish(snapshot({ keys: [] }))
   await eventually('both gateways have dropped the key', async () => {
@@ -242,8 +220,8 @@ t.test('several gateways share a port, nonces and revocations', async (t) => {
     return statuses.every((status) => status === 401)
   })
   processorStub.publish(snapshot())
-  children[0]?.kill('SIGTERM')
-  await once(children[0]!, 'exit')
+  gateways[0].child.kill('SIGTERM')
+  await once(gateways[0].child, 'exit')
   await eventually('the other gateway continues', async () => {
     return (await send(bytesOf(createRequest()))) === 201
   })
@@ -261,10 +239,9 @@ function eachNonceOnce(): Script {
 }
 
 t.test('a gateway rebinds its port after a kill', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
-  t.teardown(() => processorStub.stop())
+  const processorStub = await startProcessorStub(t)
   const port = String(await freePort('127.0.0.1'))
-  const env = environment(t, { ...at(processorStub), HTTP_PORT: port })
+  const env = environment({ ...at(processorStub), HTTP_PORT: port })
   const first = start(t, env)
   const told = await readyOf(first)
   t.equal((await call(told.port, createRequest())).status, 201, 'a connection is kept open')
@@ -274,9 +251,8 @@ t.test('a gateway rebinds its port after a kill', async (t) => {
 })
 
 t.test('with a certificate it may listen beyond loopback', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
-  t.teardown(() => processorStub.stop())
-  const plain = environment(t, { ...at(processorStub), HTTP_HOST: '0.0.0.0' })
+  const processorStub = await startProcessorStub(t)
+  const plain = environment({ ...at(processorStub), HTTP_HOST: '0.0.0.0' })
   const env = { ...plain, ...certificateFiles(t.testdir({})) }
   const { ready } = await readyOf(start(t, env))
   t.equal(ready, true)
@@ -284,7 +260,7 @@ t.test('with a certificate it may listen beyond loopback', async (t) => {
 
 t.test('an invalid start fails with one sentence', async (t) => {
   const refusal = (more: Record<string, string>): string => {
-    const { status, stderr } = spawnSync(process.execPath, [MAIN], { env: environment(t, more) })
+    const { status, stderr } = spawnSync(process.execPath, [MAIN], { env: environment(more) })
     t.equal(status, 1)
     return stderr.toString()
   }

@@ -10,12 +10,15 @@ import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/Part
 import type { TenantId } from '../../src/base/ids.js'
 import { ROUTES } from '../../gateway/app.js'
 import type { Auth } from '../../src/api/operation.js'
+import { changedEnd } from '../support/changed_end.js'
 import type { AnyRoute } from '../../gateway/routing/route.js'
 import {
   bearer,
   bytesOf,
   roundTrip,
+  INTENT,
   KEY_ID,
+  OTHER_KEY_ID,
   PRODUCTION_KEY_ID,
   receiptBearer,
   SECRET,
@@ -30,30 +33,26 @@ import { refuseWith } from './processor_stub.js'
 
 const SANDBOX = 'sandbox.example'
 const PRODUCTION = 'api.example'
-const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 const OTHER_INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C4'
 const REVOKED_KEY_ID = 'acme_sandbox_2026q3'
-const OTHER_KEY_ID = 'umbrella_sandbox_2026q4'
 const FENCED_KEY_ID = 'umbrella_production_2026q4'
+
+const key = (key_id: string, environment = 'sandbox', revoked_at = 0) => ({
+  ...{ key_id, environment, secret: SECRET, revoked_at },
+})
 
 const PARTNERS: PartnerUpdate = {
   ...snapshot(),
   partners: [
     {
       partner_id: 'acme',
-      keys: [
-        { key_id: KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at: 0 },
-        { key_id: PRODUCTION_KEY_ID, environment: 'production', secret: SECRET, revoked_at: 0 },
-        { key_id: REVOKED_KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at: 1 },
-      ],
+      keys: [key(KEY_ID), key(PRODUCTION_KEY_ID, 'production'), key(REVOKED_KEY_ID, 'sandbox', 1)],
     },
     {
       partner_id: 'umbrella',
-      keys: [
-        { key_id: OTHER_KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at: 0 },
-        { key_id: FENCED_KEY_ID, environment: 'production', secret: SECRET, revoked_at: 0 },
-      ],
+      keys: [key(OTHER_KEY_ID), key(FENCED_KEY_ID, 'production')],
       allowed_ips: ['203.0.113.0/24'],
+      packages: ['com.umbrella.app'],
     },
   ],
 }
@@ -69,18 +68,19 @@ interface Proof {
   readonly query?: string
 }
 
-const signedBy =
-  (change: Partial<Signed>): Proof['headers'] =>
-  (target) =>
-    signedHeaders({ ...target, ...change })
-
 const signature = (change: Partial<Signed>, opens: readonly Auth[] = []): Proof => ({
-  headers: signedBy(change),
+  headers: (target) => signedHeaders({ ...target, ...change }),
   opens,
 })
 
 const token = (Authorization: string, opens: readonly Auth[] = []): Proof => ({
   headers: () => ({ Authorization }),
+  opens,
+})
+
+/** A signature and a token in one request. */
+const both = (change: Partial<Signed>, Authorization: string, opens: readonly Auth[]): Proof => ({
+  headers: (target) => ({ ...signedHeaders({ ...target, ...change }), Authorization }),
   opens,
 })
 
@@ -115,6 +115,8 @@ function signedByEve(): string {
   return `Bearer ${input}.${createHmac('sha256', 'eve').update(input).digest('base64url')}`
 }
 
+const NOTHING: Proof = { headers: () => ({}), opens: [] }
+const EVE = { secret: 'sk_of_eve' }
 const HMAC: readonly Auth[] = ['hmac', 'hmac_or_session']
 const SESSION: readonly Auth[] = ['session', 'hmac_or_session']
 const withoutSignature = forged(bearer(INTENT), 2, '')
@@ -124,34 +126,28 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   'a valid signature of another partner': signature({ keyId: OTHER_KEY_ID }, HMAC),
   'a valid session token': token(bearer(INTENT), SESSION),
   'a valid receipt token': token(receiptBearer(), ['receipt']),
-  'a valid signature, and another scheme': {
-    headers: (target) => ({ ...signedHeaders(target), Authorization: 'Basic eDp5' }),
-    opens: HMAC,
-  },
-  'a valid signature, and an invalid token': {
-    headers: (target) => ({ ...signedHeaders(target), Authorization: 'Bearer x' }),
-    opens: ['hmac'],
-  },
-  'an invalid signature, and a valid session token': {
-    headers: (target) => ({
-      ...signedHeaders({ ...target, secret: 'sk_of_eve' }),
-      Authorization: bearer(INTENT),
-    }),
-    opens: SESSION,
-  },
+  'a valid signature, and another scheme': both({}, 'Basic eDp5', HMAC),
+  'a valid signature, and an invalid token': both({}, 'Bearer x', ['hmac']),
+  'a valid signature, and a scheme without a token': both({}, 'Bearer', ['hmac']),
+  'an invalid signature, and a valid session token': both(EVE, bearer(INTENT), SESSION),
 
-  nothing: { headers: () => ({}), opens: [] },
-  'another secret': signature({ secret: 'sk_of_eve' }),
+  nothing: NOTHING,
+  'another secret': signature(EVE),
   'an unknown key': signature({ keyId: 'nobody_sandbox_2026q4' }),
   'a revoked key': signature({ keyId: REVOKED_KEY_ID }),
   'a key of production in the sandbox': signature({ keyId: PRODUCTION_KEY_ID }),
   'a key of the sandbox in production': { ...signature({}), host: PRODUCTION },
-  'a key from an address outside its allowlist': {
-    ...signature({ keyId: FENCED_KEY_ID }),
-    host: PRODUCTION,
-  },
+  'a key outside its addresses': { ...signature({ keyId: FENCED_KEY_ID }), host: PRODUCTION },
   'a timestamp that is too old': signature({ timestamp: at(-301_000) }),
   'a timestamp that is too new': signature({ timestamp: at(3_600_000) }),
+  'a timestamp of a day that does not exist': signature({ timestamp: '2026-02-30T00:00:00Z' }),
+  'a timestamp with an offset': signature({ timestamp: at(0).replace('Z', '+07:00') }),
+  'a timestamp with a lower-case t': signature({ timestamp: at(0).replace('T', 't') }),
+  'an offset without a colon': signature({ timestamp: at(0).replace('Z', '+0000') }),
+  'a timestamp without seconds': signature({ timestamp: `${at(0).slice(0, 16)}Z` }),
+  'a timestamp without an offset': signature({ timestamp: at(0).slice(0, -1) }),
+  'a signed nonce in capitals': signature({ nonce: 'AB'.repeat(32) }),
+  'a short nonce': signature({ nonce: 'ab'.repeat(31) }),
   'a signature for another method': signature({ method: 'PUT' }),
   'a signature for another path': signature({ path: '/v1/other' }),
   'a signature for a body that is missing': signature({ body: '{}' }),
@@ -162,6 +158,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   'another nonce than the signed one': changed('X-Service-Nonce', 'ab'.repeat(32)),
   'a nonce in capitals': changed('X-Service-Nonce', 'AB'.repeat(32)),
   'a timestamp without a zone': changed('X-Service-Timestamp', '2026-11-21T00:00:00'),
+  'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
   'a signature without padding': changed('X-Service-Signature', 'A'.repeat(43)),
 
   'an expired session token': token(bearer(INTENT, -1)),
@@ -173,6 +170,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   'a receipt token of production': token(receiptBearer(300, 'acme_production' as TenantId)),
   'a session token of an unknown tenant': token(bearer(INTENT, 300, 'nobody_sandbox' as TenantId)),
   'a receipt token of an unknown tenant': token(receiptBearer(300, 'nobody_sandbox' as TenantId)),
+  'a session token from an unknown app': token(bearer(INTENT, 300, 'umbrella_sandbox' as TenantId)),
   'a token signed with another key': token(signedByEve()),
   'a token without an algorithm': token(
     forged(withoutSignature, 0, base64url('{"alg":"none","typ":"JWT"}')),
@@ -187,22 +185,19 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   'a receipt token with the claims of a session': token(
     forged(receiptBearer(), 1, partOf(bearer(INTENT), 1)),
   ),
+  'a token with a changed end': token(changedEnd(bearer(INTENT))),
   'a token with one more character': token(`${bearer(INTENT)}A`),
   'a receipt token with one more character': token(`${receiptBearer()}A`),
   'a malformed token': token('Bearer x'),
   'no token after Bearer': token('Bearer'),
+  'no token after Bearer and a space': token('Bearer '),
   'two tokens': token(`${bearer(INTENT)} ${bearer(INTENT)}`),
   'a session token in another scheme': token(bearer(INTENT).replace('Bearer', 'Token')),
   'a session token in the query': {
-    headers: () => ({}),
-    opens: [],
+    ...NOTHING,
     query: `?access_token=${bearer(INTENT).slice('Bearer '.length)}`,
   },
-  'the signature headers in the query': {
-    headers: () => ({}),
-    opens: [],
-    query: `?X-Service-Key-Id=${KEY_ID}`,
-  },
+  'the signature headers in the query': { ...NOTHING, query: `?X-Service-Key-Id=${KEY_ID}` },
 }
 
 const proven = ROUTES.filter((route) => route.auth !== 'none')
@@ -243,6 +238,7 @@ t.test('accepted proofs per route, and one 401 for all others', async (t) => {
   }
   t.equal(refusals.size, 1, 'equal except for the request id and the date')
   t.match([...refusals][0], /^HTTP\/1\.1 401 Unauthorized\r\n/)
+  t.match(await gateway.metrics(), /_authentication_refusals_total\{reason="key_unknown"\} [1-9]/)
 })
 
 t.test('a caller reaches its own data only, whatever the path names', async (t) => {

@@ -17,8 +17,9 @@ function watch(t: Test, address: string): WatchedDirectory {
 }
 
 t.test('there are no partners before a complete snapshot', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [{ ...snapshot(), complete: false }] })
-  t.teardown(() => processorStub.stop())
+  const processorStub = await startProcessorStub(t, {
+    snapshot: [{ ...snapshot(), complete: false }],
+  })
   const directory = watch(t, processorStub.address)
   await eventually('the gateway has subscribed', () => processorStub.subscribers > 0)
   processorStub.breakDirectory()
@@ -34,7 +35,7 @@ t.test('there are no partners before a complete snapshot', async (t) => {
 t.test(
   'after a broken stream the snapshot stays, is not fresh, and is then replaced',
   async (t) => {
-    const first = await startProcessorStub({ snapshot: [snapshot()] })
+    const first = await startProcessorStub(t)
     const directory = watch(t, first.address)
     await directory.known
     first.crash()
@@ -42,11 +43,8 @@ t.test(
     t.ok(directory.partners()?.key(KEY_ID), 'the last snapshot is in use')
 
     // The key was removed while the stream was broken.
-    const back = await startProcessorStub({
-      snapshot: [snapshot({ keys: [] })],
-      address: first.address,
-    })
-    t.teardown(() => back.stop())
+    const withoutKeys = [snapshot({ keys: [] })]
+    await startProcessorStub(t, { snapshot: withoutKeys, address: first.address })
     await eventually('the directory is fresh again', () => directory.fresh)
     t.equal(directory.partners()?.key(KEY_ID), undefined)
   },
@@ -54,8 +52,7 @@ t.test(
 
 t.test('/readyz reports a stale directory', async (t) => {
   const sentFirst = [snapshot()]
-  const processorStub = await startProcessorStub({ snapshot: sentFirst })
-  t.teardown(() => processorStub.stop())
+  const processorStub = await startProcessorStub(t, { snapshot: sentFirst })
   const directory = watch(t, processorStub.address)
   await directory.known
   const readiness = () =>

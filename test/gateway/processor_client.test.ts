@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { Metadata, status } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
 import { HOUR, plus, systemClock, type Instant } from '../../src/base/clock.js'
+import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
 import { createLog } from '../../src/base/log.js'
 import {
   createProcessorClient,
@@ -28,10 +29,9 @@ function connectTo(t: Test, address: string, holdWithinMs?: number): StreamClien
 }
 
 /** A stub and a client whose stream is open. */
-async function connected(t: Test) {
-  const processorStub = await startProcessorStub({ snapshot: [] })
-  t.teardown(() => processorStub.stop())
-  const client = connectTo(t, processorStub.address)
+async function connected(t: Test, script = accept, holdWithinMs?: number) {
+  const processorStub = await startProcessorStub(t, { snapshot: [], script })
+  const client = connectTo(t, processorStub.address, holdWithinMs)
   await client.opened
   return { processorStub, client }
 }
@@ -45,27 +45,28 @@ function pendingCommand(startedAt: Instant = systemClock.now()): Recorded {
   return { startedAt, outcomes, settle: (code, body) => outcomes.push(code === '' ? body : code) }
 }
 
+/** Submits a command, and records its outcomes. */
+function submitted(client: StreamClient, command: Command = {}, startedAt?: Instant): Recorded {
+  const caller = pendingCommand(startedAt)
+  client.submit({ get_balances: {}, ...command }, caller)
+  return caller
+}
+
 t.test(
   'commands of one event-loop iteration share a message, and each caller gets its own reply',
   async (t) => {
-    const processorStub = await startProcessorStub({ snapshot: [] })
-    t.teardown(() => processorStub.stop())
+    const { processorStub, client } = await connected(t)
     // Replies come in another order than the commands.
     const held: Parameters<typeof accept>[0][] = []
     processorStub.script = (command) => {
       held.unshift(command)
       return held.length === 300 ? held.flatMap((each) => accept(each)) : []
     }
-    const client = connectTo(t, processorStub.address)
-    await client.opened
-    const callers = Array.from({ length: 300 }, () => pendingCommand())
-    callers.forEach((caller, i) => client.submit({ tenant: `${i}`, get_balances: {} }, caller))
+    const callers = Array.from({ length: 300 }, (_, i) => submitted(client, { tenant: `${i}` }))
     await eventually('all commands are answered', () => client.inFlight === 0)
     callers.forEach(({ outcomes }, i) => {
-      t.match(
-        outcomes.map((body) => JSON.parse(body) as object),
-        [{ tenant: `${i}` }],
-      )
+      const bodies = outcomes.map((body) => JSON.parse(body) as object)
+      t.match(bodies, [{ tenant: `${i}` }])
     })
     t.same(processorStub.batches, [256, 44])
     t.equal(new Set(processorStub.commands.map(({ ticket }) => ticket)).size, 300)
@@ -92,19 +93,16 @@ t.test('large commands are split into messages that gRPC accepts', async (t) => 
 })
 
 t.test('without a stream commands fail at once', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
+  const processorStub = await startProcessorStub(t, { snapshot: [], script: silence })
   const client = connectTo(t, processorStub.address)
-  const early = pendingCommand()
-  client.submit({ get_balances: {} }, early)
+  const early = submitted(client)
   t.same(early.outcomes, ['configuration_error'])
 
   await client.opened
-  const sent = pendingCommand()
-  client.submit({ get_balances: {} }, sent)
+  const sent = submitted(client)
   await eventually('the command arrived', () => processorStub.commands.length === 1)
-  const unsent = pendingCommand()
   processorStub.crash()
-  client.submit({ get_balances: {} }, unsent)
+  const unsent = submitted(client)
   await eventually('the stream is closed', () => !client.open)
   t.same(sent.outcomes, ['configuration_error'])
   t.same(unsent.outcomes, ['configuration_error'])
@@ -114,8 +112,7 @@ t.test('without a stream commands fail at once', async (t) => {
 t.test(
   'a draining processor answers the commands it has; later ones are held for the next stream',
   async (t) => {
-    const processorStub = await startProcessorStub({ snapshot: [], script: silence })
-    t.teardown(() => processorStub.stop())
+    const processorStub = await startProcessorStub(t, { snapshot: [], script: silence })
     let ending: CommandStreamCall | undefined
     processorStub.ended = (stream) => (ending = stream)
     let open: CommandStreamCall | undefined
@@ -170,12 +167,8 @@ t.test(
 )
 
 t.test('held commands are not sent on a stream that no processor takes', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [] })
-  t.teardown(() => processorStub.stop())
-  const client = connectTo(t, processorStub.address, HOUR)
-  await client.opened
-  const first = pendingCommand()
-  client.submit({ get_balances: {} }, first)
+  const { processorStub, client } = await connected(t, accept, HOUR)
+  const first = submitted(client)
   await eventually('the stream is open', () => first.outcomes.length === 1)
   let refusals = 0
   processorStub.opened = (stream) => {
@@ -185,41 +178,32 @@ t.test('held commands are not sent on a stream that no processor takes', async (
   }
   processorStub.drain()
   await eventually('the gateway drains', () => !client.open)
-  const held = pendingCommand()
-  client.submit({ tenant: 'held', budget_ms: 60_000, get_balances: {} }, held)
+  const held = submitted(client, { tenant: 'held', budget_ms: 60_000 })
   await eventually('the held command has an outcome', () => held.outcomes.length === 1)
   t.equal(refusals, 1)
   t.match(JSON.parse(held.outcomes[0] ?? ''), { tenant: 'held' })
 })
 
 t.test('held commands fail when no stream opens in time', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [] })
-  const client = connectTo(t, processorStub.address, 50)
-  await client.opened
+  const { processorStub, client } = await connected(t, accept, 50)
   processorStub.ended = (stream) => {
     stream.end()
     processorStub.stop()
   }
-  const first = pendingCommand()
-  client.submit({ get_balances: {} }, first)
+  const first = submitted(client)
   await eventually('the stream is open', () => first.outcomes.length === 1)
   processorStub.drain()
   await eventually('the gateway drains', () => !client.open)
-  const held = pendingCommand()
-  client.submit({ get_balances: {} }, held)
+  const held = submitted(client)
   await eventually('the held command has failed', () => held.outcomes.length === 1)
   t.same(held.outcomes, ['configuration_error'])
-  const next = pendingCommand()
-  client.submit({ get_balances: {} }, next)
+  const next = submitted(client)
   t.same(next.outcomes, ['configuration_error'], 'without waiting')
   t.equal(processorStub.commands.length, 1)
 })
 
 t.test('commands above the queue bound of the processor fail at once', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
-  t.teardown(() => processorStub.stop())
-  const client = connectTo(t, processorStub.address)
-  await client.opened
+  const { client } = await connected(t, silence)
   const caller = pendingCommand()
   for (let i = 0; i < 20_000; i++) client.submit({ get_balances: {} }, caller)
   t.same(caller.outcomes, [])
@@ -228,19 +212,14 @@ t.test('commands above the queue bound of the processor fail at once', async (t)
 })
 
 t.test('an unanswered command settles once, and its late reply is dropped', async (t) => {
-  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
-  t.teardown(() => processorStub.stop())
-  const client = connectTo(t, processorStub.address)
-  await client.opened
-  const old = pendingCommand((systemClock.now() - 60_000) as Instant)
-  client.submit({ get_balances: {} }, old)
+  const { processorStub, client } = await connected(t, silence)
+  const old = submitted(client, {}, (systemClock.now() - 60_000) as Instant)
   await eventually('the command has timed out', () => client.inFlight === 0)
   processorStub.script = (command) => [
     ...processorStub.commands.slice(0, 1).flatMap(accept),
     ...accept(command),
   ]
-  const next = pendingCommand()
-  client.submit({ get_balances: {} }, next)
+  const next = submitted(client)
   await eventually('the next command is answered', () => next.outcomes.length === 1)
   t.same(old.outcomes, ['timeout'])
 })
@@ -253,9 +232,8 @@ t.test('a callback that throws does not affect its batch', async (t) => {
       throw new Error('a bug')
     },
   }
-  const other = pendingCommand()
   client.submit({ get_balances: {} }, throwing)
-  client.submit({ get_balances: {} }, other)
+  const other = submitted(client)
   await eventually('the other command is answered', () => other.outcomes.length === 1)
   t.same(processorStub.batches, [2])
 })

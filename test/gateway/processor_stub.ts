@@ -8,6 +8,7 @@ import {
   type ServerDuplexStream,
   type ServerWritableStream,
 } from '@grpc/grpc-js'
+import type { Test } from 'tap'
 import { contracts } from '../../src/grpc/contracts.js'
 import type { Command__Output } from '../../protos/types/causeway/internal/v1/Command.js'
 import type { CommandBatch__Output } from '../../protos/types/causeway/internal/v1/CommandBatch.js'
@@ -21,6 +22,7 @@ import type { ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBa
 import type { WatchRequest__Output } from '../../protos/types/causeway/internal/v1/WatchRequest.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as CommandStreamTypes } from '../../protos/types/command_stream.js'
+import { snapshot as onePartner } from './signing_partner.js'
 
 /** An empty list: the command is never answered. */
 export type Script = (command: Command__Output) => readonly Reply[]
@@ -53,8 +55,8 @@ export interface ProcessorStub {
 }
 
 export interface ProcessorStubOptions {
-  /** The updates that each new subscriber receives. */
-  readonly snapshot: readonly PartnerUpdate[]
+  /** The updates that each new subscriber receives. Default: a directory with one partner. */
+  readonly snapshot?: readonly PartnerUpdate[]
   readonly script?: Script
   /** The address of an earlier stub; default: a free port. */
   readonly address?: string
@@ -63,7 +65,15 @@ export interface ProcessorStubOptions {
 export type CommandStreamCall = ServerDuplexStream<CommandBatch__Output, ReplyBatch>
 type DirectoryStream = ServerWritableStream<WatchRequest__Output, PartnerUpdate>
 
-export async function startProcessorStub(options: ProcessorStubOptions): Promise<ProcessorStub> {
+/** `t` stops it on teardown. */
+export async function startProcessorStub(
+  t: Pick<Test, 'teardown'>,
+  {
+    snapshot = [onePartner()],
+    script = accept,
+    address = '127.0.0.1:0',
+  }: ProcessorStubOptions = {},
+): Promise<ProcessorStub> {
   const { CommandStream } = contracts<CommandStreamTypes>().causeway.internal.v1
   const { Directory } = contracts<DirectoryTypes>().causeway.internal.v1
   const commandStreams = new Set<CommandStreamCall>()
@@ -74,7 +84,7 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
     commands: [],
     marks: [],
     batches: [],
-    script: options.script ?? accept,
+    script,
     opened: () => undefined,
     ended: (stream) => stream.end(),
     get subscribers() {
@@ -115,11 +125,12 @@ export async function startProcessorStub(options: ProcessorStubOptions): Promise
     WatchPartners: (stream: DirectoryStream) => {
       subscribers.add(stream)
       stream.on('cancelled', () => subscribers.delete(stream))
-      for (const update of options.snapshot) stream.write(update)
+      for (const update of snapshot) stream.write(update)
     },
     WatchEndpoints: (stream: DirectoryStream) => stream.end(),
   })
-  processorStub.address = `127.0.0.1:${await bind(server, options.address ?? '127.0.0.1:0')}`
+  t.teardown(() => processorStub.stop())
+  processorStub.address = `127.0.0.1:${await bind(server, address)}`
   return processorStub
 }
 

@@ -41,26 +41,38 @@ const announcing = (
   partners: names.map((partner_id) => ({ partner_id })),
 })
 
-async function startStub(t: Test, snapshot: PartnerUpdate, script?: Script) {
-  const options = script === undefined ? {} : { script }
-  const stub = await startProcessorStub({ snapshot: [snapshot], ...options })
-  t.teardown(() => stub.stop())
-  return stub
+const PORTS = { openClient: createProcessorClient, openDirectory: openDirectoryStream }
+
+const startStub = (t: Test, announced: PartnerUpdate, script = accept): Promise<ProcessorStub> =>
+  startProcessorStub(t, { snapshot: [announced], script })
+
+type Options = Partial<Parameters<typeof createProcessors>[0]>
+
+function openProcessors(t: Test, stubs: readonly ProcessorStub[], options: Options): Processors {
+  const processors = createProcessors({
+    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
+    ...options,
+  })
+  t.teardown(() => processors.close())
+  processors.setAddresses(stubs.map(({ address }) => address))
+  return processors
 }
 
 async function connectTo(
   t: Test,
   stubs: readonly ProcessorStub[],
-  holdWithinMs = LONG_MS,
-  clock = systemClock,
+  options: Options = { holdWithinMs: LONG_MS },
 ): Promise<Processors> {
-  const processors = createProcessors({
-    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock, log, holdWithinMs },
-  })
-  t.teardown(() => processors.close())
-  processors.setAddresses(stubs.map(({ address }) => address))
+  const processors = openProcessors(t, stubs, options)
   await eventually('all processors are up', () => processors.states().every(({ up }) => up))
   return processors
+}
+
+/** Two shards: books_1, which has acme, and books_2, which has umbrella. */
+async function twoShards(t: Test, script?: Script, options?: Options) {
+  const one = await startStub(t, announcing('books_1', 1, 'acme'), script)
+  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
+  return { one, two, processors: await connectTo(t, [one, two], options) }
 }
 
 interface Caller extends PendingCommand {
@@ -85,6 +97,15 @@ async function answered(caller: Caller): Promise<string> {
   return outcome.startsWith('{') ? 'accepted' : outcome
 }
 
+const outcomeOf = (processors: Processors, partner: string): Promise<string> =>
+  answered(send(processors, partner))
+
+const untilServed = (processors: Processors, partner: string): Promise<boolean> =>
+  eventually(
+    `${partner} is served`,
+    async () => (await outcomeOf(processors, partner)) === 'accepted',
+  )
+
 const tenantsOf = ({ commands }: ProcessorStub): string[] => commands.map(({ tenant }) => tenant)
 
 t.test('each command goes to the processor of its partner', async (t) => {
@@ -92,8 +113,8 @@ t.test('each command goes to the processor of its partner', async (t) => {
   const two = await startStub(t, announcing('books_2', 5, 'umbrella'))
   const processors = await connectTo(t, [one, two])
   const names = ['acme', 'umbrella', 'shop']
-  for (const name of names) t.equal(await answered(send(processors, name)), 'accepted')
-  t.equal(await answered(send(processors, 'nobody')), 'configuration_error')
+  for (const name of names) t.equal(await outcomeOf(processors, name), 'accepted')
+  t.equal(await outcomeOf(processors, 'nobody'), 'configuration_error')
   t.same(tenantsOf(one), ['acme_sandbox', 'shop_sandbox'])
   t.same(tenantsOf(two), ['umbrella_sandbox'])
   t.equal(processors.client.inFlight, 0)
@@ -103,9 +124,7 @@ t.test('each command goes to the processor of its partner', async (t) => {
   ])
 
   one.publish({ partners: [{ partner_id: 'late' }] })
-  await eventually('a new partner is served', async () => {
-    return (await answered(send(processors, 'late'))) === 'accepted'
-  })
+  await untilServed(processors, 'late')
 })
 
 t.test('calls to a killed processor fail and are never sent to another', async (t) => {
@@ -118,15 +137,13 @@ t.test('calls to a killed processor fail and are never sent to another', async (
   one.crash()
   t.equal(await answered(inFlight), 'configuration_error')
   await eventually('the processor is down', () => processors.states().some(({ up }) => !up))
-  t.equal(await answered(send(processors, 'acme')), 'configuration_error')
-  t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+  t.equal(await outcomeOf(processors, 'acme'), 'configuration_error')
+  t.equal(await outcomeOf(processors, 'umbrella'), 'accepted')
   t.ok(processors.client.open)
   t.ok(processors.directory.fresh)
 
   spare.publish(announcing('books_1', 2, 'acme'))
-  await eventually('the next owner serves', async () => {
-    return (await answered(send(processors, 'acme'))) === 'accepted'
-  })
+  await untilServed(processors, 'acme')
   t.same(inFlight.outcomes, ['configuration_error'])
   const served = spare.commands.length
   t.equal(served, 1, 'only the command sent after the take-over')
@@ -140,9 +157,7 @@ t.test('restored books begin at a lower epoch, and running gateways find them', 
   await eventually('the shard has no route', () => processors.shards()[0]?.routed === false)
   const restored = await startStub(t, announcing('books_1', 3, 'acme'))
   processors.setAddresses([dead.address, restored.address])
-  await eventually('the restored books are served', async () => {
-    return (await answered(send(processors, 'acme'))) === 'accepted'
-  })
+  await untilServed(processors, 'acme')
   t.same(tenantsOf(restored), ['acme_sandbox'])
   t.same(processors.shards(), [{ shard: 'books_1', routed: true }])
 })
@@ -152,20 +167,18 @@ t.test(
   async (t) => {
     const former = await startStub(t, announcing('books_1', 1, 'acme'))
     const processors = await connectTo(t, [former])
-    t.equal(await answered(send(processors, 'acme')), 'accepted')
+    t.equal(await outcomeOf(processors, 'acme'), 'accepted')
     const owner = await startStub(t, announcing('books_1', 2, 'acme'))
     processors.setAddresses([former.address, owner.address])
     await eventually('the owner serves', async () => {
-      await answered(send(processors, 'acme'))
+      await outcomeOf(processors, 'acme')
       return owner.commands.length > 0
     })
     const before = former.commands.length
     former.publish({ partners: [{ partner_id: 'acme' }] })
     former.publish({ partners: [{ partner_id: 'marker' }] })
-    await eventually('the update of the former owner has arrived', async () => {
-      return (await answered(send(processors, 'marker'))) === 'accepted'
-    })
-    t.equal(await answered(send(processors, 'acme')), 'accepted')
+    await untilServed(processors, 'marker')
+    t.equal(await outcomeOf(processors, 'acme'), 'accepted')
     t.same(tenantsOf(former).slice(before), ['marker_sandbox'])
   },
 )
@@ -181,11 +194,7 @@ t.test('calls are held while their shard moves, and sent with the remaining budg
     return processors.client.inFlight > 1
   })
   const late = send(processors, 'shop', { budget_ms: 0 })
-  t.equal(
-    await answered(send(processors, 'umbrella')),
-    'accepted',
-    'calls to other shards are served',
-  )
+  t.equal(await outcomeOf(processors, 'umbrella'), 'accepted', 'calls to other shards are served')
   t.same(held!.outcomes, [])
 
   const before = one.commands.length
@@ -200,36 +209,25 @@ t.test('calls are held while their shard moves, and sent with the remaining budg
 
 t.test('held calls fail when no processor takes the shard in time', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
-  const processors = await connectTo(t, [one], 50)
+  const processors = await connectTo(t, [one], { holdWithinMs: 50 })
   one.publish({ gone: ['acme'] })
   await eventually('calls fail', async () => {
-    return (await answered(send(processors, 'acme'))) === 'configuration_error'
+    return (await outcomeOf(processors, 'acme')) === 'configuration_error'
   })
   const next = send(processors, 'acme')
   t.same(next.outcomes, ['configuration_error'], 'without waiting')
   one.publish(announcing('books_1', 2, 'acme'))
-  await eventually('the partner is served again', async () => {
-    return (await answered(send(processors, 'acme'))) === 'accepted'
-  })
+  await untilServed(processors, 'acme')
 })
 
 t.test('a call is held for two seconds while its partner has no processor', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'))
   const timers: { readonly ms: number; readonly call: () => void }[] = []
-  const processors = createProcessors({
-    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
-    ports: {
-      openClient: createProcessorClient,
-      openDirectory: openDirectoryStream,
-      after: (ms, call) => {
-        timers.push({ ms, call })
-        return () => undefined
-      },
-    },
-  })
-  t.teardown(() => processors.close())
-  processors.setAddresses([one.address])
-  await eventually('it is up', () => processors.states().every(({ up }) => up))
+  const after = (ms: number, call: () => void) => {
+    timers.push({ ms, call })
+    return () => undefined
+  }
+  const processors = await connectTo(t, [one], { ports: { ...PORTS, after } })
   const before = timers.length
   one.publish({ gone: ['acme'] })
   await eventually('the partner is gone', () => timers.length > before)
@@ -243,12 +241,10 @@ t.test('a call is held for two seconds while its partner has no processor', asyn
 })
 
 t.test('calls held for a draining processor go to the next owner', async (t) => {
-  const one = await startStub(t, announcing('books_1', 1, 'acme'))
-  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
-  const processors = await connectTo(t, [one, two])
+  const { one, two, processors } = await twoShards(t)
   let ending: CommandStreamCall | undefined
   one.ended = (stream) => (ending = stream)
-  t.equal(await answered(send(processors, 'acme')), 'accepted')
+  t.equal(await outcomeOf(processors, 'acme'), 'accepted')
   one.drain()
   await eventually('the gateway has ended its side', () => ending !== undefined)
   const held = send(processors, 'acme')
@@ -260,9 +256,7 @@ t.test('calls held for a draining processor go to the next owner', async (t) => 
 })
 
 t.test('a command answered not_here is sent once more, to the next owner', async (t) => {
-  const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
-  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
-  const processors = await connectTo(t, [one, two])
+  const { one, two, processors } = await twoShards(t, refuseWith('not_here'))
   const caller = send(processors, 'acme')
   await eventually('the command was refused and is held', () => {
     return one.commands.length === 1 && processors.client.inFlight === 1
@@ -273,14 +267,18 @@ t.test('a command answered not_here is sent once more, to the next owner', async
   t.same([tenantsOf(one), tenantsOf(two)], [['acme_sandbox'], ['acme_sandbox']])
 })
 
-t.test('a command answered not_here is sent with what is left of its time', async (t) => {
+/** A processor that no longer has the partner, and says so after this time. */
+function lateRefusal(afterMs: number) {
   let spentMs = 0
-  const clock = { now: () => plus(systemClock.now(), spentMs) }
   const refuse = refuseWith('not_here')
-  const late: Script = (command) => ((spentMs += 40_000), refuse(command))
-  const one = await startStub(t, announcing('books_1', 1, 'acme'), late)
-  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
-  const processors = await connectTo(t, [one, two], LONG_MS, clock)
+  const script: Script = (command) => ((spentMs += afterMs), refuse(command))
+  const clock = { now: () => plus(systemClock.now(), spentMs) }
+  return { script, options: { holdWithinMs: LONG_MS, clock } }
+}
+
+t.test('a command answered not_here is sent with what is left of its time', async (t) => {
+  const { script, options } = lateRefusal(40_000)
+  const { one, two, processors } = await twoShards(t, script, options)
   const inTime = send(processors, 'acme')
   await eventually('it is held', () => processors.client.inFlight === 1 && one.commands.length > 0)
   two.publish(announcing('books_1', 2, 'acme'))
@@ -290,19 +288,15 @@ t.test('a command answered not_here is sent with what is left of its time', asyn
 })
 
 t.test('a command answered not_here after its time fails', async (t) => {
-  let spentMs = 0
-  const clock = { now: () => plus(systemClock.now(), spentMs) }
-  const refuse = refuseWith('not_here')
-  const late: Script = (command) => ((spentMs += 60_000), refuse(command))
-  const one = await startStub(t, announcing('books_1', 1, 'acme'), late)
-  const processors = await connectTo(t, [one], LONG_MS, clock)
-  t.equal(await answered(send(processors, 'acme')), 'timeout')
+  const { script, options } = lateRefusal(60_000)
+  const { processors } = await twoShards(t, script, options)
+  t.equal(await outcomeOf(processors, 'acme'), 'timeout')
 })
 
 t.test('without a next owner a command answered not_here fails', async (t) => {
   const one = await startStub(t, announcing('books_1', 1, 'acme'), refuseWith('not_here'))
-  const processors = await connectTo(t, [one], 50)
-  t.equal(await answered(send(processors, 'acme')), 'configuration_error')
+  const processors = await connectTo(t, [one], { holdWithinMs: 50 })
+  t.equal(await outcomeOf(processors, 'acme'), 'configuration_error')
   t.equal(one.commands.length, 1)
 })
 
@@ -311,25 +305,23 @@ t.test('other error codes are returned to the caller', async (t) => {
   const processors = await connectTo(t, [one])
   for (const code of ['configuration_error', 'timeout', 'internal_error']) {
     one.script = refuseWith(code)
-    t.equal(await answered(send(processors, 'acme')), code)
+    t.equal(await outcomeOf(processors, 'acme'), code)
   }
   t.equal(one.commands.length, 3)
 })
 
 t.test('a removed address is dropped after its stream has ended', async (t) => {
-  const one = await startStub(t, announcing('books_1', 1, 'acme'))
-  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
-  const processors = await connectTo(t, [one, two])
+  const { one, two, processors } = await twoShards(t)
   processors.setAddresses([two.address])
   t.equal(processors.states().length, 2)
-  t.equal(await answered(send(processors, 'acme')), 'accepted', 'the open stream still serves')
+  t.equal(await outcomeOf(processors, 'acme'), 'accepted', 'the open stream still serves')
   one.script = accept
   one.crash()
   await eventually('the address is dropped', () => {
     processors.setAddresses([two.address])
     return processors.states().length === 1
   })
-  t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+  t.equal(await outcomeOf(processors, 'umbrella'), 'accepted')
 })
 
 t.test('a gateway with one address finds the processors that it names', async (t) => {
@@ -337,31 +329,20 @@ t.test('a gateway with one address finds the processors that it names', async (t
   const named = { addresses: [two.address, 'processor.elsewhere:50051'] }
   const one = await startStub(t, { ...announcing('books_1', 1, 'acme'), ...named })
   const timers: { ms: number; call: () => void }[] = []
-  const processors = createProcessors({
-    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
-    ports: {
-      ...{ openClient: createProcessorClient, openDirectory: openDirectoryStream },
-      after: (ms, call) => {
-        const timer = { ms, call }
-        timers.push(timer)
-        return () => void timers.splice(timers.indexOf(timer), 1)
-      },
-    },
-  })
-  t.teardown(() => processors.close())
-  processors.setAddresses([one.address])
-  await eventually('the other processor serves', async () => {
-    return (await answered(send(processors, 'umbrella'))) === 'accepted'
-  })
+  const after = (ms: number, call: () => void) => {
+    const timer = { ms, call }
+    timers.push(timer)
+    return () => void timers.splice(timers.indexOf(timer), 1)
+  }
+  const processors = openProcessors(t, [one], { ports: { ...PORTS, after } })
+  await untilServed(processors, 'umbrella')
   const addresses = () => processors.states().map(({ address }) => address)
   t.same(addresses(), [one.address, two.address], 'an address that needs TLS is not dialled')
 
   const three = await startStub(t, announcing('books_3', 1, 'shop'))
   one.publish({ addresses: [one.address, three.address] })
-  await eventually('a new address is found', async () => {
-    return (await answered(send(processors, 'shop'))) === 'accepted'
-  })
-  t.equal(await answered(send(processors, 'umbrella')), 'accepted', 'one not named serves on')
+  await untilServed(processors, 'shop')
+  t.equal(await outcomeOf(processors, 'umbrella'), 'accepted', 'one not named serves on')
   two.crash()
   await eventually('it is down', () => processors.states().some(({ up }) => !up))
   t.equal(addresses().length, 3, 'it may restart')
@@ -376,11 +357,7 @@ t.test('a gateway with one address finds the processors that it names', async (t
 t.test('a processor that waits for a shard is reached, and does not count as up', async (t) => {
   const waiting = { waiting: true, shards: ['books_1'], complete: false }
   const spare = await startStub(t, { ...announcing('', 0), ...waiting })
-  const processors = createProcessors({
-    ...{ tls: CLEARTEXT, metadata: new Metadata(), clock: systemClock, log },
-  })
-  t.teardown(() => processors.close())
-  processors.setAddresses([spare.address])
+  const processors = openProcessors(t, [spare], {})
   await eventually('it is reached', () => processors.states()[0]?.waiting)
   t.match(processors.states(), [{ address: spare.address, up: false, waiting: true }])
   t.same(processors.shards(), [{ shard: 'books_1', routed: false }])
@@ -389,25 +366,21 @@ t.test('a processor that waits for a shard is reached, and does not count as up'
 })
 
 t.test('the next owner is shown the newest commit that was answered', async (t) => {
-  const one = await startStub(t, announcing('books_1', 1, 'acme'))
-  const two = await startStub(t, announcing('books_2', 1, 'umbrella'))
-  const processors = await connectTo(t, [one, two])
+  const { one, two, processors } = await twoShards(t)
   const mark = (shard: string, epoch: number, batch: number) => ({
     ...{ shard, books_id: 'b', epoch: String(epoch), batch: String(batch) },
   })
   for (const batch of [7, 9, 8]) {
     one.mark = mark('books_1', 1, batch)
-    t.equal(await answered(send(processors, 'acme')), 'accepted')
+    t.equal(await outcomeOf(processors, 'acme'), 'accepted')
   }
   two.mark = mark('books_2', 3, 2)
-  t.equal(await answered(send(processors, 'umbrella')), 'accepted')
+  t.equal(await outcomeOf(processors, 'umbrella'), 'accepted')
   t.same(one.marks, [], 'nothing was answered before')
   one.crash()
   const next = await startStub(t, announcing('books_1', 2, 'acme'))
   processors.setAddresses([one.address, two.address, next.address])
-  await eventually('the next owner serves', async () => {
-    return (await answered(send(processors, 'acme'))) === 'accepted'
-  })
+  await untilServed(processors, 'acme')
   t.same(next.marks, [mark('books_1', 1, 9), mark('books_2', 3, 2)])
 })
 

@@ -1,6 +1,5 @@
 /** The order of held requests, alone and in a real gateway whose processor the test controls. */
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
@@ -19,14 +18,16 @@ import { eventually } from '../support/eventually.js'
 import { largestMetadata } from '../support/requests.js'
 import {
   bytesOf,
+  byToken,
   createBody,
   createRequest,
   OTHER_KEY_ID,
   payoutBody,
-  statusOf,
+  post,
   twoPartners,
 } from './signing_partner.js'
 import { heldClock } from './held_clock.js'
+import { openClient, type RawClient } from './open_client.js'
 import { startGateway, type Running, type RunningOptions } from './running_gateway.js'
 import { accept, silence } from './processor_stub.js'
 
@@ -163,12 +164,6 @@ t.test('held requests of an overloading class are dropped', async (t) => {
   t.equal(served.at(-1), 'next')
 })
 
-interface Submitted {
-  readonly socket: Socket
-  /** The response's status; 0 before it arrives. */
-  readonly status: () => number
-}
-
 const userBody = (user: string): string => JSON.stringify({ ...createBody, partner_user_id: user })
 
 /** A gateway whose processor is at capacity and answers nothing yet. */
@@ -180,17 +175,9 @@ async function busyGateway(t: Test, options: RunningOptions = {}) {
     answerWithinMs: MINUTE,
     ...options,
   })
-  const send = (bytes: readonly string[]): Submitted => {
-    const socket = connect(gateway.port, '127.0.0.1')
-    let text = ''
-    socket.on('error', () => undefined)
-    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-    for (const part of bytes) socket.write(part)
-    t.teardown(() => socket.destroy())
-    return { socket, status: () => (text === '' ? 0 : statusOf(text)) }
-  }
-  const submit = (user: string, keyId?: string): Submitted =>
-    send([bytesOf({ ...createRequest(), body: userBody(user), ...(keyId && { keyId }) })])
+  const send = (bytes: string): RawClient => openClient(t, gateway.port, bytes)
+  const submit = (user: string, keyId?: string): RawClient =>
+    send(bytesOf({ ...createRequest(), body: userBody(user), ...(keyId && { keyId }) }))
   const first = Array.from({ length: CAPACITY_MIN }, () => submit('first'))
   await eventually(
     'the processor has the commands',
@@ -203,8 +190,8 @@ async function busyGateway(t: Test, options: RunningOptions = {}) {
 const CONNECTING_AT_ONCE = 200
 
 /** Submits so many requests, each batch when the one before it is connected. */
-async function submitMany(count: number, submit: () => Submitted): Promise<readonly Submitted[]> {
-  const submitted: Submitted[] = []
+async function submitMany(count: number, submit: () => RawClient): Promise<readonly RawClient[]> {
+  const submitted: RawClient[] = []
   while (submitted.length < count) {
     const length = Math.min(CONNECTING_AT_ONCE, count - submitted.length)
     const batch = Array.from({ length }, submit)
@@ -242,13 +229,15 @@ const usersOf = ({ processorStub }: Running): (string | undefined)[] =>
 
 t.test('held requests keep their body, and keys alternate', async (t) => {
   const { gateway, submit, send } = await busyGateway(t)
-  const calls: Submitted[] = []
+  const calls: RawClient[] = []
   for (const [user, key] of [['a 1'], ['a 2'], ['b 1', OTHER_KEY_ID]] as const) {
     calls.push(submit(user, key))
     await holds(gateway, calls.length)
   }
   const inParts = bytesOf({ ...createRequest(), body: userBody('in parts') })
-  calls.push(send([inParts.slice(0, -40), inParts.slice(-40)]))
+  const cut = send(inParts.slice(0, -40))
+  cut.socket.write(inParts.slice(-40))
+  calls.push(cut)
   await holds(gateway, calls.length)
   wake(gateway)
   await eventually('all requests are answered', () => calls.every(({ status }) => status() === 201))
@@ -277,12 +266,11 @@ t.test('a disconnected or timed-out request is not served', async (t) => {
 })
 
 t.test('the command carries the remaining time', async (t) => {
-  let now = Date.now()
-  const clock = { now: () => instant(now) }
+  const clock = heldClock()
   const { gateway, submit } = await busyGateway(t, { clock, answerWithinMs: ANSWER_WITHIN_MS })
   const held = submit('held')
   await holds(gateway, 1)
-  now += 2_000
+  clock.pass(2_000)
   wake(gateway)
   await eventually('the request is answered', () => held.status() === 201)
   t.same(gateway.processorStub.commands[0]?.budget_ms, ANSWER_WITHIN_MS)
@@ -310,9 +298,7 @@ t.test('in overload held requests are rejected too, and their nonces stay unused
 })
 
 t.test('overload by one partner does not affect another', async (t) => {
-  const standsAt = Date.now()
-  const clock = { now: () => instant(standsAt) }
-  const { gateway, submit } = await busyGateway(t, { clock })
+  const { gateway, submit } = await busyGateway(t, { clock: heldClock() })
   const early = submit('early', OTHER_KEY_ID)
   await holds(gateway, 1)
   await submitMany(BURST_MAX - CAPACITY_MIN - 1, () => submit('flood'))
@@ -332,8 +318,8 @@ t.test('requests with unknown keys are not held', async (t) => {
   const { gateway, submit, send } = await busyGateway(t)
   const unknownKeys = [
     submit('unknown key', 'nobody_sandbox_2026q4'),
-    send([bytesOf({ ...createRequest(), unsigned: true })]),
-    send([bytesOf({ ...createRequest(), unsigned: true, headers: { Authorization: 'Bearer x' } })]),
+    send(bytesOf({ ...createRequest(), unsigned: true })),
+    send(bytesOf(byToken(createRequest(), 'Bearer x'))),
   ]
   await eventually('all requests are rejected', () =>
     unknownKeys.every(({ status }) => status() === 401),
@@ -348,9 +334,7 @@ t.test('the body of a disconnected client is released', async (t) => {
   const rounds = 3
   const each = 40
   for (let round = 1; round <= rounds; round += 1) {
-    const calls = Array.from({ length: each }, () =>
-      send([bytesOf({ method: 'POST', path: '/v1/payouts', body })]),
-    )
+    const calls = Array.from({ length: each }, () => send(bytesOf(post('/v1/payouts', body))))
     await holds(gateway, round * each)
     for (const { socket } of calls) socket.destroy()
   }
@@ -362,11 +346,10 @@ t.test('the body of a disconnected client is released', async (t) => {
 
 t.test('the largest held requests are sent in messages that gRPC accepts', async (t) => {
   const { gateway, send } = await busyGateway(t)
-  const body = JSON.stringify({ ...payoutBody, metadata: largestMetadata('🙂') })
-  const calls = Array.from({ length: 50 }, (_, i) => {
-    const headers = { 'Idempotency-Key': `key ${i}` }
-    return send([bytesOf({ method: 'POST', path: '/v1/payouts', body, headers })])
-  })
+  const body = { ...payoutBody, metadata: largestMetadata('🙂') }
+  const calls = Array.from({ length: 50 }, (_, i) =>
+    send(bytesOf(post('/v1/payouts', body, `key ${i}`))),
+  )
   await holds(gateway, calls.length)
   wake(gateway)
   await eventually('all requests are answered', () => calls.every(({ status }) => status() !== 0))

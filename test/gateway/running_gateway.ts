@@ -18,7 +18,6 @@ import {
   createProcessorClient,
   type ProcessorClient,
 } from '../../gateway/upstream/processor_client.js'
-import { snapshot } from './signing_partner.js'
 import { startProcessorStub, type Script, type ProcessorStub } from './processor_stub.js'
 
 export interface Running {
@@ -55,9 +54,10 @@ export async function startGateway(
   t: Pick<Test, 'teardown'>,
   options: RunningOptions = {},
 ): Promise<Running> {
-  const processorStub = await startProcessorStub({
-    snapshot: [options.partners ?? snapshot()],
-    ...(options.script === undefined ? {} : { script: options.script }),
+  const { script, partners } = options
+  const processorStub = await startProcessorStub(t, {
+    ...(partners && { snapshot: [partners] }),
+    ...(script && { script }),
   })
   const { onLogLine } = options
   const LOG_LEVEL = onLogLine === undefined ? 'silent' : 'info'
@@ -83,7 +83,6 @@ export async function startGateway(
   t.teardown(() => {
     processor.close()
     directory.stop()
-    processorStub.stop()
   })
   const gateway = createGateway({
     ...options,

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { BodyMemory } from '../../gateway/http/body.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
@@ -17,23 +17,21 @@ import {
   statusesIn,
 } from './echo_server.js'
 import { heldClock } from './held_clock.js'
+import { openClient } from './open_client.js'
 import { roundTrip } from './signing_partner.js'
 
 t.test('a body that stalls or never starts is 504', async (t) => {
-  const port = await startEcho(t, 100)
+  const port = await startEcho(t, { withinMs: 100 })
   for (const sent of ['', 'ab']) {
-    const { text, closed } = await roundTrip(
-      port,
-      `${head('POST /', 'Content-Length: 5')}${sent}`,
-      2_000,
-    )
+    const bytes = `${head('POST /', 'Content-Length: 5')}${sent}`
+    const { text, closed } = await roundTrip(port, bytes, 2_000)
     t.same(statusesIn(text), ['504'])
     t.ok(closed)
   }
 })
 
 t.test('a service that never answers becomes a 504', async (t) => {
-  const port = await startEcho(t, 100)
+  const port = await startEcho(t, { withinMs: 100 })
   const { text } = await roundTrip(port, head('GET /never'))
   t.same(statusesIn(text), ['504'])
   t.match(bodyIn(text), { error: { code: 'timeout' } })
@@ -98,17 +96,13 @@ t.test('requests in one packet are answered in order, or the connection closes',
 })
 
 /** Each part is sent after the previous one is answered. */
-async function answersTo(port: number, parts: readonly string[]): Promise<string[]> {
-  const socket = connect(port, '127.0.0.1')
-  let text = ''
-  socket.on('error', () => undefined)
-  socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-  const answers = (): string[] => text.split('HTTP/1.1 ').slice(1)
+async function answersTo(t: Test, port: number, parts: readonly string[]): Promise<string[]> {
+  const { socket, received } = openClient(t, port)
+  const answers = (): string[] => received().split('HTTP/1.1 ').slice(1)
   for (const [index, part] of parts.entries()) {
     socket.write(part)
     await eventually('an answer', () => answers().length > index)
   }
-  socket.destroy()
   return answers()
 }
 
@@ -122,7 +116,7 @@ t.test('an early rejection drops the body and keeps the connection', async (t) =
     [away + smuggled, head('GET /next')],
     [head('GET /away'), head('GET /next')],
   ]) {
-    const [first, second, ...more] = await answersTo(port, parts)
+    const [first, second, ...more] = await answersTo(t, port, parts)
     t.match(first, /^429 /)
     t.match(second, /^200 [^]*"path":"\/next"/)
     t.same(more, [])
@@ -148,27 +142,24 @@ t.test('a deferred rejection drops a body that arrived before it', async (t) => 
   const away = head('POST /away_later', `Content-Length: ${smuggled.length}`)
   for (const split of [0, 20, smuggled.length]) {
     later.length = 0
-    const socket = connect(port, '127.0.0.1').setNoDelay()
-    let text = ''
-    socket.on('data', (chunk) => (text += chunk.toString()))
-    socket.write(away + smuggled.slice(0, split))
+    const { socket, received } = openClient(t, port, away + smuggled.slice(0, split))
+    socket.setNoDelay()
     await eventually('the head arrived', () => later.length === 1)
     socket.write(smuggled.slice(split))
     await eventually('the body arrived', () => socket.bytesWritten >= away.length + smuggled.length)
-    t.equal(text, '')
+    t.equal(received(), '')
     later[0]?.()
-    await eventually('the request is rejected', () => text.endsWith('}'))
+    await eventually('the request is rejected', () => received().endsWith('}'))
     socket.write(head('GET /next'))
-    await eventually('the next request is answered', () => text.includes('"path":"/next"'))
-    t.same(text.match(/HTTP\/1\.1 [0-9]{3}/g), ['HTTP/1.1 429', 'HTTP/1.1 200'])
-    socket.destroy()
+    await eventually('the next request is answered', () => received().includes('"path":"/next"'))
+    t.same(statusesIn(received().replaceAll('HTTP/1.1', '\nHTTP/1.1')), ['429', '200'])
   }
 })
 
 t.test(
   'a deferred rejection of a disconnected client does not affect other requests',
   async (t) => {
-    const port = await startEcho(t, 200)
+    const port = await startEcho(t, { withinMs: 200 })
     const gone = connect(port, '127.0.0.1', () => gone.write(head('GET /away_later')))
     await eventually('the request arrived', () => later.length === 1)
     gone.resetAndDestroy()
@@ -189,7 +180,7 @@ t.test('an early rejection reads chunks first, and a body above its cap is 413',
 })
 
 t.test('at shutdown open requests finish and new connections are rejected', async (t) => {
-  const server = createEchoServer(5_000)
+  const server = createEchoServer()
   later.length = 0
   const port = await server.listen('127.0.0.1', 0)
   const open = roundTrip(port, head('GET /later'))
@@ -212,7 +203,7 @@ t.test('at shutdown open requests finish and new connections are rejected', asyn
 t.test(
   'a drained server answers each connection once more, while its successor serves',
   async (t) => {
-    const server = createEchoServer(5_000)
+    const server = createEchoServer()
     const port = await freePort('127.0.0.1')
     await server.listen('127.0.0.1', port)
     t.teardown(() => server.close(0))
@@ -227,7 +218,7 @@ t.test(
       })
     t.equal((await get()).headers.connection, undefined)
 
-    const successor = createEchoServer(5_000)
+    const successor = createEchoServer()
     await successor.listen('127.0.0.1', port)
     t.teardown(() => successor.close(0))
     let isDrained = false
@@ -252,8 +243,8 @@ t.test('a request behind one that closed the connection is dropped', async (t) =
   const statuses: number[] = []
   const bodies = new BodyMemory()
   const clock = heldClock()
-  const observe = (status: number): void => void statuses.push(status)
-  const port = await startEcho(t, withinMs, bodies, observe, undefined, clock)
+  const answered = (status: number): void => void statuses.push(status)
+  const port = await startEcho(t, { withinMs, bodies, answered, clock })
   // An answer beyond the cork buffer of uWebSockets.js is written, and closes, at once.
   const size = 100_000
   const closes =

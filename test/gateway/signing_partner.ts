@@ -16,6 +16,9 @@ export const PRODUCTION_KEY_ID = 'acme_production_2026q4'
 export const SECRET = 'sk_of_acme'
 export const TENANT = 'acme_sandbox' as TenantId
 
+/** The id of an intent in paths and tokens. */
+export const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
+
 export const TOKEN_SECRET = { kid: 'k1', secret: Buffer.alloc(32, 7) }
 const TOKEN_KEYS = createTokenKeys([TOKEN_SECRET])
 
@@ -99,6 +102,23 @@ export interface HttpCall extends Omit<Signed, 'body'> {
   readonly headers?: Record<string, string>
   readonly unsigned?: boolean
 }
+
+/** A signed GET. */
+export const get = (path: string): HttpCall => ({ method: 'GET', path })
+
+/** A signed POST. An object is sent as JSON, a text unchanged. */
+export const post = (path: string, body?: object | string, idempotencyKey?: string): HttpCall => ({
+  ...{ method: 'POST', path },
+  ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  ...(idempotencyKey !== undefined && { headers: { 'Idempotency-Key': idempotencyKey } }),
+})
+
+/** The request with a token in place of a signature. */
+export const byToken = (request: HttpCall, authorization: string): HttpCall => ({
+  ...request,
+  unsigned: true,
+  headers: { ...request.headers, Authorization: authorization },
+})
 
 /** Sends one request with fetch; signed unless `unsigned`. */
 export async function call(port: number, request: HttpCall): Promise<RawAnswer> {
@@ -203,8 +223,6 @@ export const payoutBody = {
   reference: 'invoice 7',
 }
 
-export const createRequest = (): HttpCall => ({
-  method: 'POST',
-  path: '/v1/payment_intents',
-  body: JSON.stringify(createBody),
-})
+export const createRequest = (): HttpCall => post('/v1/payment_intents', createBody)
+export const payoutRequest = (idempotencyKey = 'k'): HttpCall =>
+  post('/v1/payouts', payoutBody, idempotencyKey)

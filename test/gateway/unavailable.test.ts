@@ -1,24 +1,26 @@
 /** Every 503 says when to try again, whatever its cause. */
-import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { BUFFERED_MAX_BYTES, BodyMemory } from '../../gateway/http/body.js'
 import { ERRORS, type ErrorCode } from '../../src/base/errors.js'
 import { eventually } from '../support/eventually.js'
 import { BODY_MAX, head, startEcho } from './echo_server.js'
+import { openClient } from './open_client.js'
 import { refuseWith, silence } from './processor_stub.js'
 import { startGateway, type Running, type RunningOptions } from './running_gateway.js'
 import {
   bearer,
   bytesOf,
+  byToken,
   call,
   createRequest,
+  get,
+  INTENT,
   roundTrip,
   snapshot,
   type HttpCall,
 } from './signing_partner.js'
 
-const INTENT = 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS'
-const READ: HttpCall = { method: 'GET', path: '/v1/balances' }
+const READ = get('/v1/balances')
 const CODES = Object.keys(ERRORS) as ErrorCode[]
 const UNAVAILABLE = CODES.filter((code) => ERRORS[code].http === 503)
 
@@ -34,6 +36,7 @@ interface Cause {
   meanwhile?(gateway: Running): Promise<void>
 }
 
+const NO_DIRECTORY = { partners: { ...snapshot(), complete: false }, waitUntilReady: false }
 const away: Cause = {
   prepare: async (_t, { processorStub, processor }) => {
     processorStub.crash()
@@ -43,25 +46,19 @@ const away: Cause = {
 
 /** Each step of the path of a request (gateway/DEVELOPING.md) that answers 503. */
 const CAUSES: Readonly<Record<string, Cause>> = {
-  'no directory yet': {
-    options: { partners: { ...snapshot(), complete: false }, waitUntilReady: false },
-  },
+  'no directory yet': { options: NO_DIRECTORY },
   'no directory yet, a route without authentication': {
-    options: { partners: { ...snapshot(), complete: false }, waitUntilReady: false },
-    request: { method: 'GET', path: '/openapi.json', unsigned: true },
+    options: NO_DIRECTORY,
+    request: { ...get('/openapi.json'), unsigned: true },
   },
   'no token keys': {
     options: { partners: { ...snapshot(), token_keys: [] } },
-    request: {
-      ...{ method: 'GET', path: `/v1/payment_intents/${INTENT}`, unsigned: true },
-      headers: { Authorization: bearer(INTENT) },
-    },
+    request: byToken(get(`/v1/payment_intents/${INTENT}`), bearer(INTENT)),
   },
   'no connection to spare': {
     options: { connectionCapacity: 1, environment: { RATE_LIMIT: 'off' } },
     prepare: async (t, { port }) => {
-      const socket = connect(port, '127.0.0.1')
-      t.teardown(() => socket.destroy())
+      openClient(t, port)
       await eventually('the connection is open', async () =>
         (await answersOver(port, READ)).startsWith('HTTP/1.1 503'),
       )
@@ -109,13 +106,9 @@ t.test('every code that the processor can answer with', async (t) => {
 t.test('no memory for a body', async (t) => {
   const bodies = new BodyMemory()
   bodies.add('203.0.113.9', BUFFERED_MAX_BYTES)
-  const port = await startEcho(t, 60_000, bodies)
+  const port = await startEcho(t, { withinMs: 60_000, bodies })
   const part = `${head('POST /', `Content-Length: ${BODY_MAX}`)}x`
-  const socket = connect(port, '127.0.0.1')
-  t.teardown(() => socket.destroy())
-  let text = ''
-  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  socket.write(part)
-  await eventually('the answer', () => text.endsWith('}'))
-  t.match(text, /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n/)
+  const { received } = openClient(t, port, part)
+  await eventually('the answer', () => received().endsWith('}'))
+  t.match(received(), /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n/)
 })

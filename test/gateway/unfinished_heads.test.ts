@@ -1,10 +1,11 @@
 /** Connections with an unfinished first head, while few connections are free. */
-import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
 import { head, statusesIn } from './echo_server.js'
 import { heldClock } from './held_clock.js'
+import { openClient, type RawClient } from './open_client.js'
 import { startGateway } from './running_gateway.js'
 
 /** Scarce above a quarter of this. */
@@ -15,23 +16,11 @@ const WITHIN_MS = 300
 const notLinux =
   process.platform !== 'linux' && 'only Linux has a loopback network of many addresses'
 
-interface Client {
-  readonly socket: Socket
-  readonly received: () => string
-  readonly closed: () => boolean
-}
-
-function client(t: Test, port: number, localAddress: string, bytes: string): Promise<Client> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress })
-    let text = ''
-    let closed = false
-    t.teardown(() => socket.destroy())
-    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-    socket.on('error', () => undefined)
-    socket.on('close', () => (closed = true))
-    socket.write(bytes, () => resolve({ socket, received: () => text, closed: () => closed }))
-  })
+/** Resolves when it is connected and the bytes are sent. */
+async function client(t: Test, port: number, from: string, bytes: string): Promise<RawClient> {
+  const opened = openClient(t, port, bytes, from)
+  await once(opened.socket, 'connect')
+  return opened
 }
 
 const start = (t: Test, clock: Clock = systemClock): Promise<{ port: number }> =>
@@ -47,13 +36,13 @@ t.test('unfinished heads get 503 after the shorter deadline', { skip: notLinux }
   const { port } = await start(t)
   const early = await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
   const late = await several(4, () => client(t, port, '127.0.0.4', HALF))
-  await eventually('all connections are closed', () => late.every((one) => one.closed()))
+  await eventually('all connections are closed', () => late.every((one) => one.isClosed()))
   for (const one of late) {
     t.same(statusesIn(one.received()), ['503'])
     t.match(one.received(), /^retry-after: 1\r$/im)
   }
   t.notOk(
-    early.some((one) => one.closed()),
+    early.some((one) => one.isClosed()),
     'earlier connections are not closed',
   )
 })
@@ -66,7 +55,7 @@ t.test('clients may disconnect first, after any byte', async (t) => {
     socket.resetAndDestroy()
   }
   const last = await client(t, port, '127.0.0.4', HALF)
-  await eventually('all deadlines have passed', () => last.closed())
+  await eventually('all deadlines have passed', () => last.isClosed())
   const { received } = await client(t, port, '127.0.0.5', WHOLE)
   await eventually('the gateway still serves', () => statusesIn(received())[0] === '404')
 })
@@ -85,9 +74,9 @@ t.test(
     const last = await client(t, port, '127.0.0.6', WHOLE)
     await eventually('all heads have been read', () => statusesIn(last.received())[0] === '404')
     clock.pass(WITHIN_MS)
-    await eventually('a later connection is closed', () => other.closed())
-    t.notOk(slow.closed(), 'the slow connection has the longer deadline')
-    t.notOk(kept.closed(), 'a connection between two requests stays open')
+    await eventually('a later connection is closed', () => other.isClosed())
+    t.notOk(slow.isClosed(), 'the slow connection has the longer deadline')
+    t.notOk(kept.isClosed(), 'a connection between two requests stays open')
     slow.socket.write('A: b\r\nContent-Length: 0\r\n\r\n')
     kept.socket.write(WHOLE)
     await eventually('both connections are served', () => {

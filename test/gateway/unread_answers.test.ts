@@ -86,7 +86,7 @@ for (const [what, request] of [
 ] as const) {
   t.test(`${what} that are not read end the connection`, async (t) => {
     let answered = 0
-    const port = await startEcho(t, 60_000, undefined, () => (answered += 1))
+    const port = await startEcho(t, { withinMs: 60_000, answered: () => (answered += 1) })
     const socket = await deafClient(t, port)
     let isClosed = false
     socket.on('close', () => (isClosed = true))
@@ -106,7 +106,7 @@ for (const [what, request] of [
 }
 
 t.test('a slow client gets all of its answer', async (t) => {
-  const port = await startEcho(t, 60_000)
+  const port = await startEcho(t, { withinMs: 60_000 })
   for (const path of ['/vast', '/file']) {
     const closed = await slowAnswer(port, head(`GET ${path}`, 'Connection: close'))
     t.same(statusesIn(closed.slice(0, 100)), ['200'])
@@ -122,7 +122,7 @@ t.test('a slow client gets all of its answer', async (t) => {
 })
 
 t.test('a slow client keeps its connection, and a stop waits for it', async () => {
-  const server = createEchoServer(60_000)
+  const server = createEchoServer({ withinMs: 60_000 })
   const port = await server.listen('127.0.0.1', 0)
   const socket = connect({ port, host: '127.0.0.1' })
   let received = 0
@@ -143,7 +143,7 @@ t.test('a slow client keeps its connection, and a stop waits for it', async () =
 
 t.test('a client that leaves in the middle of its answer is counted', async (t) => {
   let unread = 0
-  const port = await startEcho(t, 60_000, undefined, undefined, () => (unread += 1))
+  const port = await startEcho(t, { withinMs: 60_000, onUnread: () => (unread += 1) })
   for (const path of ['/vast', '/file']) {
     for (const headers of [[], ['Connection: close']]) {
       const before = unread

@@ -3,10 +3,6 @@ import { faultsIn, type Mutant } from '../mutant.js'
 
 export const GATEWAY: readonly Mutant[] = [
   ...faultsIn('gateway/authentication/authenticate.ts', 'gateway/authenticate', {
-    'A session token opens every intent of its partner.': [
-      "if (intentId !== id) return 'token_of_other_intent'",
-      '',
-    ],
     'Any app may use a session token.': [
       'partner.packages.size === 0 || (isText(app) && partner.packages.has(app))',
       'partner.packages.size === 0 || isText(app)',
@@ -21,6 +17,10 @@ export const GATEWAY: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('gateway/authentication/authenticate.ts', 'gateway/matrix', {
+    'A session token opens every intent of its partner.': [
+      "if (intentId !== id) return 'token_of_other_intent'",
+      '',
+    ],
     'A token of the sandbox opens production.': [
       'of.environment !== environment',
       "of.environment === 'production' && environment === 'sandbox'",
