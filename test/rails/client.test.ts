@@ -13,13 +13,15 @@ import { newId, type EffectId } from '../../src/base/ids.js'
 import { createLog, type Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { connectRail } from '../../src/rails/client.js'
-import { UNDESCRIBED, type RailInstruction, type RailReport } from '../../src/rails/rail.js'
+import { UNDESCRIBED, type RailReport } from '../../src/rails/rail.js'
 import { eventually } from '../support/eventually.js'
 import {
   aLinkedListener,
+  aLinkedRail,
   aListener,
   anInstruction,
   aRail,
+  log,
   random,
   shortFolder,
   TOKEN,
@@ -28,13 +30,11 @@ import {
 
 type RailStream = ServerDuplexStream<OrderBatch__Output, ReportBatch>
 
-const silent = createLog('test', { LOG_LEVEL: 'silent' })
-
 const socketIn = (folder: string): string => `unix:${join(folder, 'rail.sock')}`
 
 t.test('no link is opened before its reports have a handler', async (t) => {
   const puppet = await aPuppet(t)
-  const rail = connectRail({ address: puppet.address, token: TOKEN, log: silent })
+  const rail = connectRail({ address: puppet.address, token: TOKEN, log })
   t.teardown(() => rail.close())
   await until('it is described', () => rail.describe() !== UNDESCRIBED)
   t.equal(rail.up(), false)
@@ -86,11 +86,15 @@ async function aPuppet(t: Test) {
   return { address, streams, batches, report, hang, setNewest, describes: () => describes }
 }
 
-const query = (): RailInstruction => ({
-  kind: 'query',
-  id: anInstruction().id,
-  environment: 'sandbox',
-})
+/** The puppet, and a listener whose link is open at both ends. */
+async function aLinkedPuppet(t: Test, given: Parameters<typeof aLinkedListener>[2] = {}) {
+  const puppet = await aPuppet(t)
+  const rail = await aLinkedListener(t, puppet.address, given)
+  await until('the stream is open', () => puppet.streams.length === 1)
+  return { puppet, rail }
+}
+
+const query = () => ({ kind: 'query', id: anInstruction().id, environment: 'sandbox' }) as const
 
 t.test('before the answer to Describe no outcome is final and nothing is sent', async (t) => {
   const folder = shortFolder(t)
@@ -99,13 +103,10 @@ t.test('before the answer to Describe no outcome is final and nothing is sent', 
   t.equal(rail.describe(), UNDESCRIBED)
   t.equal(rail.describe().finalityWindowMs, Number.MAX_SAFE_INTEGER)
 
-  const lost = anInstruction()
-  rail.send([{ kind: 'instruct', instruction: lost }])
+  const lost = rail.pay()
   const { journal } = await aRail(t, folder)
   await until('the link is up', () => rail.up())
-  const kept = anInstruction()
-  rail.send([{ kind: 'instruct', instruction: kept }])
-  await rail.waitFor(kept.id, 'executed')
+  await rail.waitFor(rail.pay().id, 'executed')
   t.strictSame(await journal.find([lost.id]), [], 'an early instruction is dropped')
 })
 
@@ -147,13 +148,11 @@ const instructedAt = (at: number) =>
   anInstruction({ id: newId<EffectId>('payout', instant(1_790_000_000_000 + at), random) })
 
 t.test('a rail with an older journal is not used until an operator accepts it', async (t) => {
-  const puppet = await aPuppet(t)
   const [older, newest, lost] = [instructedAt(1), instructedAt(2), instructedAt(3)]
   const { log, lines } = logged()
   let isAccepted = false
-  const rail = await aLinkedListener(t, puppet.address, { log, acceptsLoss: () => isAccepted })
+  const { puppet, rail } = await aLinkedPuppet(t, { log, acceptsLoss: () => isAccepted })
   const there = { environment: 'sandbox', status: 'accepted' } as const
-  await until('the link', () => puppet.streams.length === 1)
   puppet.report({ ...there, id: newest.id }, { ...there, id: older.id })
   puppet.report({ ...there, id: lost.id, status: 'not_found' })
   await until('the reports', () => rail.received.length === 3)
@@ -240,11 +239,9 @@ t.test('a rail that is not there is warned of when it stays away', async (t) => 
 })
 
 t.test('a link that reports nothing after an inquiry is opened again', async (t) => {
-  const puppet = await aPuppet(t)
   const { log, lines } = logged()
-  const given = { log, reportedWithinMs: 2_000 }
-  const rail = await aLinkedListener(t, puppet.address, given)
-  const answered = query() as Extract<RailInstruction, { kind: 'query' }>
+  const { puppet, rail } = await aLinkedPuppet(t, { log, reportedWithinMs: 2_000 })
+  const answered = query()
   rail.send([answered])
   await until('the inquiry arrived', () => puppet.batches.length === 1)
   puppet.report({ id: answered.id, status: 'accepted' })
@@ -257,11 +254,9 @@ t.test('a link that reports nothing after an inquiry is opened again', async (t)
 })
 
 t.test('the client drops a report of another shard, and does not acknowledge it', async (t) => {
-  const puppet = await aPuppet(t)
-  const rail = await aLinkedListener(t, puppet.address, { shard: 'books_2' })
+  const { puppet, rail } = await aLinkedPuppet(t, { shard: 'books_2' })
   const [foreign, own] = [anInstruction(), anInstruction()]
   const reported = { status: 'accepted', report_id: '1' }
-  await until('the link is open', () => puppet.streams.length > 0)
   puppet.report(
     { ...reported, id: foreign.id, shard: 'books_1' },
     { ...reported, id: own.id, shard: 'books_2', report_id: '2' },
@@ -283,35 +278,28 @@ t.test('the link reconnects to a restarted rail and reports each change', async 
   await aRail(t, folder)
   await until('the link is up again', () => rail.up())
   t.strictSame(changes, [true, false, true])
-  const instruction = anInstruction()
-  rail.send([{ kind: 'instruct', instruction }])
-  await rail.waitFor(instruction.id, 'executed')
+  await rail.waitFor(rail.pay().id, 'executed')
 })
 
 t.test('instructions of one event-loop iteration share a message, in order', async (t) => {
-  const puppet = await aPuppet(t)
-  const rail = await aLinkedListener(t, puppet.address)
+  const { puppet, rail } = await aLinkedPuppet(t)
   t.match(rail.describe(), { name: 'puppet', finalityWindowMs: 7_000 })
-  const railInstructions = Array.from({ length: STREAM_BATCH_MAX + 44 }, query)
-  for (const railInstruction of railInstructions) rail.send([railInstruction])
+  const queries = Array.from({ length: STREAM_BATCH_MAX + 44 }, query)
+  for (const each of queries) rail.send([each])
   const arrived = () => puppet.batches.flatMap((batch) => batch.orders)
-  await until('all instructions arrived', () => arrived().length === railInstructions.length)
+  await until('all instructions arrived', () => arrived().length === queries.length)
   t.strictSame(
     puppet.batches.map((batch) => batch.orders.length),
     [STREAM_BATCH_MAX, 44],
   )
   t.strictSame(
-    arrived().map((railInstruction) => railInstruction.query?.id),
-    railInstructions.map((railInstruction) =>
-      railInstruction.kind === 'query' ? railInstruction.id : undefined,
-    ),
+    arrived().map((order) => order.query?.id),
+    queries.map(({ id }) => id),
   )
 })
 
 t.test('malformed reports are dropped and the others delivered', async (t) => {
-  const puppet = await aPuppet(t)
-  const rail = await aLinkedListener(t, puppet.address)
-  await until('the stream is open', () => puppet.streams.length === 1)
+  const { puppet, rail } = await aLinkedPuppet(t)
   const { id } = anInstruction()
   puppet.report({ id, status: 'not a status' }, { id: 'x', status: 'accepted' }, {})
   puppet.report({ id, status: 'executed', amount: '1.5' }, { id, status: 'accepted' })
@@ -321,9 +309,7 @@ t.test('malformed reports are dropped and the others delivered', async (t) => {
 })
 
 t.test('an oversized message closes the link, not the process', async (t) => {
-  const puppet = await aPuppet(t)
-  const rail = await aLinkedListener(t, puppet.address)
-  await until('the stream is open', () => puppet.streams.length === 1)
+  const { puppet, rail } = await aLinkedPuppet(t)
   puppet.report({ id: 'x'.repeat(GRPC_MESSAGE_MAX_BYTES), status: 'executed' })
   await until('the link was reopened', () => puppet.streams.length === 2)
   await until('the link is up', () => rail.up())
@@ -334,21 +320,15 @@ t.test('an oversized message closes the link, not the process', async (t) => {
 })
 
 t.test('the client reconnects when the rail ends the stream', async (t) => {
-  const puppet = await aPuppet(t)
-  const rail = await aLinkedListener(t, puppet.address)
-  await until('the stream is open', () => puppet.streams.length === 1)
+  const { puppet, rail } = await aLinkedPuppet(t)
   puppet.streams[0]?.end()
   await until('the link was reopened', () => puppet.streams.length === 2)
   await until('the link is up', () => rail.up())
 })
 
 t.test('after close nothing is sent, received or dialed', async (t) => {
-  const puppet = await aPuppet(t)
-  const rail = await aLinkedListener(t, puppet.address)
-  await until('the stream is open', () => puppet.streams.length === 1)
-  const [stream] = puppet.streams
-  if (stream === undefined) throw new Error('one stream was opened')
-  const ended = new Promise((resolve) => stream.on('cancelled', resolve))
+  const { puppet, rail } = await aLinkedPuppet(t)
+  const ended = new Promise((resolve) => puppet.streams[0]!.on('cancelled', resolve))
   rail.send([query()])
   await rail.close()
   await ended
@@ -358,14 +338,10 @@ t.test('after close nothing is sent, received or dialed', async (t) => {
 })
 
 t.test('the movements of a rail are summarized, or why they are not known', async (t) => {
-  const folder = shortFolder(t)
   const period = { from: instant(0), to: instant(Number.MAX_SAFE_INTEGER) }
-  const served = await aRail(t, folder)
-  const rail = aListener(t, served.address)
-  await until('the link is up', () => rail.up())
-  const [one, other] = [anInstruction(), anInstruction({ account: '9990000001' })]
-  const open = anInstruction({ account: '9990000008' })
-  rail.send([one, other, open].map((instruction) => ({ kind: 'instruct', instruction })))
+  const { rail, close } = await aLinkedRail(t)
+  const [one, other] = [rail.pay(), rail.pay({ account: '9990000001' })]
+  rail.pay({ account: '9990000008' })
   await rail.waitFor(one.id, 'executed')
   await rail.waitFor(other.id, 'refused')
   const summary = await eventually('the rail has the third', async () => {
@@ -380,7 +356,7 @@ t.test('the movements of a rail are summarized, or why they are not known', asyn
       accepted: { sums: [{ currency: 'THB', movement: 'accepted', count: 1, amount: 12_345n }] },
     },
   })
-  await served.close()
+  await close()
   const unknown = (reason: string) => ({ kind: 'unknown', reason })
   t.same(await rail.summarize(period), unknown('the rail did not answer'))
 

@@ -100,9 +100,13 @@ export const clockAhead = (milliseconds: number): Clock => ({
 })
 
 export interface Listener extends ConnectedRail {
+  instruct(...instructions: readonly Instruction[]): void
+  /** Instructs the rail with a new instruction. */
+  pay(given?: Given): Instruction
   /** All reports, in order. */
   readonly received: RailReport[]
   about(id: EffectId): RailReport[]
+  statusesOf(id: EffectId): readonly RailReport['status'][]
   /** Waits for the first report of this instruction with this status. */
   waitFor<S extends RailReport['status']>(
     id: EffectId,
@@ -130,10 +134,16 @@ export function aListener(
   const received: RailReport[] = []
   rail.onReport((reports) => received.push(...reports))
   const about = (id: EffectId): RailReport[] => received.filter((report) => report.id === id)
+  const instruct = (...instructions: readonly Instruction[]): void =>
+    rail.send(instructions.map((instruction) => ({ kind: 'instruct', instruction })))
   return {
-    ...rail,
-    received,
-    about,
+    ...{ ...rail, received, about, instruct },
+    pay: (given) => {
+      const instruction = anInstruction(given)
+      instruct(instruction)
+      return instruction
+    },
+    statusesOf: (id) => about(id).map(({ status }) => status),
     waitFor: async (id, status) => {
       type Wanted = Extract<RailReport, { status: typeof status }>
       const find = (): Wanted | undefined =>
@@ -153,4 +163,11 @@ export async function aLinkedListener(
   const listener = aListener(t, address, TOKEN, given)
   await until('the link is up', () => listener.up())
   return listener
+}
+
+/** A sandbox rail in a folder of its own, and a listener whose link is up. */
+export async function aLinkedRail(t: Test, given: Parameters<typeof aRail>[2] = {}) {
+  const folder = shortFolder(t)
+  const served = await aRail(t, folder, given)
+  return { ...served, folder, rail: await aLinkedListener(t, served.address) }
 }

@@ -9,12 +9,12 @@ import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant, MINUTE, systemClock } from '../../src/base/clock.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import type { Instruction, Rail } from '../../src/rails/rail.js'
 import type { Entry } from '../../src/rails/adapter/entry.js'
 import type { Journal } from '../../src/rails/sandbox/journal.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import {
   aLinkedListener,
+  aLinkedRail,
   aListener,
   anInstruction,
   aRail,
@@ -25,10 +25,6 @@ import {
 } from './harness.js'
 
 const LONG = 60_000
-
-function instruct(rail: Rail, ...instructions: readonly Instruction[]): void {
-  rail.send(instructions.map((instruction) => ({ kind: 'instruct', instruction })))
-}
 
 /** The one entry of this id. */
 async function entryOf(journal: Journal, id: string): Promise<Entry> {
@@ -42,8 +38,7 @@ async function untilJournalled(journal: Journal, id: string): Promise<void> {
 }
 
 t.test('Describe returns name and environments of the rail', async (t) => {
-  const { address } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
+  const { rail } = await aLinkedRail(t)
   t.match(rail.describe(), { name: 'sandbox', finalityWindowMs: 0, newestInstruction: null })
 })
 
@@ -54,7 +49,7 @@ t.test('Describe names the newest instruction, also after a restart', async (t) 
   const rail = await aLinkedListener(t, first.address)
   const [one, two] = [anInstruction(), anInstruction()]
   for (const instruction of [two, one]) {
-    instruct(rail, instruction)
+    rail.instruct(instruction)
     await rail.waitFor(instruction.id, 'executed')
   }
   t.equal(first.journal.newest(), one.id)
@@ -63,16 +58,14 @@ t.test('Describe names the newest instruction, also after a restart', async (t) 
   t.equal(again.journal.newest(), one.id)
   const later = await aLinkedListener(t, again.address)
   t.equal(later.describe().newestInstruction, one.id)
-  instruct(later, two)
+  later.instruct(two)
   await later.waitFor(two.id, 'executed')
   t.equal(again.journal.newest(), one.id, 'a repeated instruction is not newer')
 })
 
 t.test('the rail pays exactly the instructed amount', async (t) => {
-  const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 20 })
-  const rail = await aLinkedListener(t, address)
-  const instruction = anInstruction({ amount: 2n ** 63n - 1n, currency: 'VND', account: 'ก 42' })
-  instruct(rail, instruction)
+  const { rail, journal } = await aLinkedRail(t, { delayMs: 20 })
+  const instruction = rail.pay({ amount: 2n ** 63n - 1n, currency: 'VND', account: 'ก 42' })
   const report = await rail.waitFor(instruction.id, 'executed')
   t.match(report, { amount: 2n ** 63n - 1n, currency: 'VND', destinationAccount: 'ก 42' })
   t.not(report.reportId, null)
@@ -88,7 +81,7 @@ t.test('a report names the bank of the payee, as the journal has it', async (t) 
   const [named, proxy, earlier] = [anInstruction(), anInstruction(), anInstruction()]
   const ofProxy = { ...proxy, destination: { ...proxy.destination, bankCode: '' } }
   const link = await aLinkedListener(t, first.address)
-  instruct(link, named, ofProxy, earlier)
+  link.instruct(named, ofProxy, earlier)
   t.equal((await link.waitFor(named.id, 'executed')).destinationBank, '004')
   t.equal((await link.waitFor(proxy.id, 'executed')).destinationBank, undefined)
   await link.waitFor(earlier.id, 'executed')
@@ -106,14 +99,12 @@ t.test('a report names the bank of the payee, as the journal has it', async (t) 
 })
 
 t.test('a refused instruction was never executed', async (t) => {
-  const { address, journal } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
-  const closed = anInstruction({ account: '9990000001' })
-  const late = anInstruction({ notAfter: instant(systemClock.now() - 1) })
-  instruct(rail, closed, late)
+  const { rail, journal } = await aLinkedRail(t)
+  const closed = rail.pay({ account: '9990000001' })
+  const late = rail.pay({ notAfter: instant(systemClock.now() - 1) })
   t.match(await rail.waitFor(closed.id, 'refused'), { refusal: 'account_closed' })
   t.match(await rail.waitFor(late.id, 'refused'), { refusal: 'expired' })
-  instruct(rail, closed, { ...late, notAfter: instant(systemClock.now() + MINUTE) })
+  rail.instruct(closed, { ...late, notAfter: instant(systemClock.now() + MINUTE) })
   await until('each is answered again', () =>
     [closed, late].every(({ id }) => rail.about(id).length === 2),
   )
@@ -123,12 +114,11 @@ t.test('a refused instruction was never executed', async (t) => {
 })
 
 t.test('a repeated id is executed once', async (t) => {
-  const { address, journal } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
+  const { rail, journal } = await aLinkedRail(t)
   const instruction = anInstruction()
-  instruct(rail, instruction, instruction)
+  rail.instruct(instruction, instruction)
   const first = await rail.waitFor(instruction.id, 'executed')
-  instruct(rail, instruction)
+  rail.instruct(instruction)
   await until('each was answered', () => rail.about(instruction.id).length === 3)
   for (const report of rail.about(instruction.id)) {
     t.match(report, { status: 'executed', transactionId: first.transactionId })
@@ -137,13 +127,10 @@ t.test('a repeated id is executed once', async (t) => {
 })
 
 t.test('a repeated id with different content is recorded and not executed', async (t) => {
-  const folder = shortFolder(t)
-  const { address, journal } = await aRail(t, folder)
-  const rail = await aLinkedListener(t, address)
-  const instruction = anInstruction({ amount: 100n })
-  instruct(rail, instruction)
+  const { rail, folder, journal } = await aLinkedRail(t)
+  const instruction = rail.pay({ amount: 100n })
   await rail.waitFor(instruction.id, 'executed')
-  instruct(rail, { ...instruction, amount: 999n })
+  rail.instruct({ ...instruction, amount: 999n })
   await until('the repetition was answered', () => rail.about(instruction.id).length === 2)
   t.match(rail.about(instruction.id)[1], { status: 'executed', amount: 100n, reportId: null })
   const entry = await entryOf(journal, instruction.id)
@@ -160,14 +147,12 @@ t.test('a repeated id with different content is recorded and not executed', asyn
 })
 
 t.test('a silent outcome is revealed by a query', async (t) => {
-  const { address } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
-  const executed = anInstruction({ account: '9990000006' })
-  const refused = anInstruction({ account: '9990000007' })
-  const stuck = anInstruction({ account: '9990000008' })
-  const qr = anInstruction({ purpose: 'qr_payment', hint: '+unknown' })
-  const loud = anInstruction()
-  instruct(rail, executed, refused, stuck, qr, loud)
+  const { rail } = await aLinkedRail(t)
+  const executed = rail.pay({ account: '9990000006' })
+  const refused = rail.pay({ account: '9990000007' })
+  const stuck = rail.pay({ account: '9990000008' })
+  const qr = rail.pay({ purpose: 'qr_payment', hint: '+unknown' })
+  const loud = rail.pay()
   await rail.waitFor(loud.id, 'executed')
   const silent = [executed, refused, stuck, qr]
   for (const { id } of silent) t.strictSame(rail.about(id), [], 'no report')
@@ -180,8 +165,7 @@ t.test('a silent outcome is revealed by a query', async (t) => {
 })
 
 t.test('an unknown id is answered with not_found', async (t) => {
-  const { address } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
+  const { rail } = await aLinkedRail(t)
   const ids = [anInstruction().id, anInstruction().id, anInstruction().id] as const
   rail.send([
     { kind: 'query', id: ids[0], environment: 'sandbox' },
@@ -192,25 +176,17 @@ t.test('an unknown id is answered with not_found', async (t) => {
 })
 
 t.test('account 0005 is executed, then returned', async (t) => {
-  const { address, journal } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
-  const instruction = anInstruction({ account: '9990000005' })
-  const { id } = instruction
-  instruct(rail, instruction)
+  const { rail, journal } = await aLinkedRail(t)
+  const { id } = rail.pay({ account: '9990000005' })
   const returned = await rail.waitFor(id, 'returned')
-  t.strictSame(
-    rail.about(id).map(({ status }) => status),
-    ['executed', 'returned'],
-  )
+  t.strictSame(rail.statusesOf(id), ['executed', 'returned'])
   t.match(await entryOf(journal, id), { executions: 1, transactionId: returned.transactionId })
 })
 
 t.test('a recall returns the money or is refused', async (t) => {
-  const { address } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
-  const paid = anInstruction()
-  const refused = anInstruction({ account: '9990000001' })
-  instruct(rail, paid, refused)
+  const { rail } = await aLinkedRail(t)
+  const paid = rail.pay()
+  const refused = rail.pay({ account: '9990000001' })
   await rail.waitFor(paid.id, 'executed')
   await rail.waitFor(refused.id, 'refused')
   rail.send([
@@ -226,12 +202,10 @@ t.test('a recall returns the money or is refused', async (t) => {
 })
 
 t.test('simulate forces outcomes', async (t) => {
-  const { address } = await aRail(t, shortFolder(t), { delayMs: LONG })
-  const rail = await aLinkedListener(t, address)
-  const done = anInstruction()
-  const failed = anInstruction()
-  const back = anInstruction()
-  instruct(rail, done, failed, back)
+  const { rail } = await aLinkedRail(t, { delayMs: LONG })
+  const done = rail.pay()
+  const failed = rail.pay()
+  const back = rail.pay()
   rail.send([
     { kind: 'simulate', id: done.id, outcome: 'completed' },
     { kind: 'simulate', id: failed.id, outcome: 'failed' },
@@ -249,9 +223,8 @@ t.test('an instruction pending at a stop is executed after the start', async (t)
   const folder = shortFolder(t)
   const first = await aRail(t, folder, { delayMs: LONG })
   const rail = await aLinkedListener(t, first.address)
-  const paid = anInstruction()
-  const refused = anInstruction({ account: '9990000001' })
-  instruct(rail, paid, refused)
+  const paid = rail.pay()
+  const refused = rail.pay({ account: '9990000001' })
   await untilJournalled(first.journal, refused.id)
   await first.close()
   t.strictSame(rail.received, [], 'not due yet')
@@ -267,7 +240,7 @@ t.test('a report is repeated until it is acknowledged', async (t) => {
   const first = await aRail(t, folder)
   const listener = await aLinkedListener(t, first.address)
   const instructions = Array.from({ length: 3_000 }, () => anInstruction())
-  instruct(listener, ...instructions)
+  listener.instruct(...instructions)
   await until('all reports arrived', () => listener.received.length === instructions.length)
   await listener.close()
   await first.close()
@@ -292,10 +265,8 @@ t.test('a report is repeated until it is acknowledged', async (t) => {
 })
 
 t.test('an old acknowledgement does not stop newer reports', async (t) => {
-  const { address, journal } = await aRail(t, shortFolder(t))
-  const rail = await aLinkedListener(t, address)
-  const instruction = anInstruction()
-  instruct(rail, instruction)
+  const { rail, journal } = await aLinkedRail(t)
+  const instruction = rail.pay()
   const executed = await rail.waitFor(instruction.id, 'executed')
   rail.send([{ kind: 'simulate', id: instruction.id, outcome: 'reversed' }])
   const returned = await rail.waitFor(instruction.id, 'returned')
@@ -315,7 +286,7 @@ t.test('the environment is stored with the instruction', async (t) => {
   const sandbox = anInstruction({ account })
   const old = anInstruction({ account })
   const rail = await aLinkedListener(t, first.address)
-  instruct(rail, production, sandbox, old)
+  rail.instruct(production, sandbox, old)
   await untilJournalled(first.journal, old.id)
   await rail.close() // reports go to the newest link, which it could be again
   await first.close()
@@ -334,7 +305,7 @@ t.test('the environment is stored with the instruction', async (t) => {
   for (const { id } of [sandbox, old]) {
     t.match((await entryOf(second.journal, id)).due, { step: 'return' })
   }
-  instruct(listener, { ...production, environment: 'sandbox' })
+  listener.instruct({ ...production, environment: 'sandbox' })
   await until('the answer', () => listener.about(production.id).length === 2)
   t.same(await discrepanciesIn(folder), [], 'the content is the same')
 })
@@ -431,7 +402,5 @@ t.test('the rail also listens on a free port', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0' })
   t.match(address, /^127\.0\.0\.1:[1-9]\d*$/)
   const rail = await aLinkedListener(t, address)
-  const instruction = anInstruction()
-  instruct(rail, instruction)
-  await rail.waitFor(instruction.id, 'executed')
+  await rail.waitFor(rail.pay().id, 'executed')
 })

@@ -10,7 +10,7 @@ import { statementOf } from '../../src/rails/adapter/statement.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { frozenNames, unpack } from '../golden/frozen.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { aLinkedListener, anInstruction, aRail, shortFolder } from './harness.js'
+import { aLinkedListener, aLinkedRail, aRail, shortFolder } from './harness.js'
 
 const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
 const ACCOUNT = '4417123456789113'
@@ -31,13 +31,10 @@ async function statementIn(file: string): Promise<string> {
 }
 
 t.test('a new account is encrypted, and reports and the statement have it in clear', async (t) => {
-  const folder = shortFolder(t)
+  const { folder, rail, close } = await aLinkedRail(t)
   const file = join(folder, 'rail.db')
-  const first = await aRail(t, folder)
-  const listener = await aLinkedListener(t, first.address)
-  const instruction = anInstruction({ account: ACCOUNT })
-  listener.send([{ kind: 'instruct', instruction }])
-  await listener.waitFor(instruction.id, 'executed')
+  const { id } = rail.pay({ account: ACCOUNT })
+  await rail.waitFor(id, 'executed')
   t.same(filesWith(folder, ACCOUNT), [])
   const books = await openDatabase(file, { readOnly: true })
   t.match(await books.all('SELECT account, account_last4 FROM instructions'), [
@@ -45,26 +42,22 @@ t.test('a new account is encrypted, and reports and the statement have it in cle
   ])
   await books.close()
   t.match(await statementIn(file), `,${ACCOUNT},`)
-  await first.close()
+  await close()
   t.same(filesWith(folder, ACCOUNT), [])
   t.equal(statSync(join(folder, 'rail.key')).mode & 0o777, 0o600)
 
   const second = await aRail(t, folder)
   const again = await aLinkedListener(t, second.address)
-  again.send([{ kind: 'query', id: instruction.id, environment: 'sandbox' }])
-  t.match(await again.waitFor(instruction.id, 'executed'), { destinationAccount: ACCOUNT })
+  again.send([{ kind: 'query', id, environment: 'sandbox' }])
+  t.match(await again.waitFor(id, 'executed'), { destinationAccount: ACCOUNT })
   await second.close()
 })
 
 t.test('a journal does not open with a missing or another key', async (t) => {
-  const folder = shortFolder(t)
+  const { folder, rail, close } = await aLinkedRail(t)
   const file = join(folder, 'rail.db')
-  const rail = await aRail(t, folder)
-  const listener = await aLinkedListener(t, rail.address)
-  const instruction = anInstruction()
-  listener.send([{ kind: 'instruct', instruction }])
-  await listener.waitFor(instruction.id, 'executed')
-  await rail.close()
+  await rail.waitFor(rail.pay().id, 'executed')
+  await close()
   const key = readFileSync(join(folder, 'rail.key'), 'utf8')
   rmSync(join(folder, 'rail.key'))
   await t.rejects(openJournal(file, systemRandom()), /rail\.key is missing: restore it/)

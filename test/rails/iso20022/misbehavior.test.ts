@@ -6,11 +6,11 @@ import t, { type Test } from 'tap'
 import type { EffectId } from '../../../src/base/ids.js'
 import { writeMessage } from '../../../src/rails/iso20022/codec.js'
 import { readMembership } from '../../../src/rails/iso20022/membership_file.js'
-import type { RailReport } from '../../../src/rails/rail.js'
+import type { Message } from '../../../src/rails/iso20022/messages.js'
 import type { Mode } from '../../../src/rails/switch/behavior.js'
 import { uetrOf } from '../../../src/rails/iso20022/payment_messages.js'
 import { createSigner, SIGNATURE_HEADER } from '../../../src/rails/iso20022/signature.js'
-import { aLinkedListener, anInstruction, until } from '../harness.js'
+import { aLinkedListener, until } from '../harness.js'
 import { aNetwork, type Network } from './network.js'
 import { notification, PAYOUT, SAMPLES } from './samples.js'
 
@@ -18,14 +18,9 @@ t.setTimeout(0)
 const network: Network = await aNetwork(t)
 const rail = await aLinkedListener(t, network.address)
 
-function pay(mode: Mode | `refused:${string}`, account = '1234567890'): EffectId {
-  const instruction = anInstruction({ account, reference: `switch:${mode}` })
-  rail.send([{ kind: 'instruct', instruction }])
-  return instruction.id
-}
-
-const statusesOf = (id: EffectId): readonly RailReport['status'][] =>
-  rail.about(id).map(({ status }) => status)
+const pay = (mode: Mode | `refused:${string}`): EffectId =>
+  rail.pay({ account: '1234567890', reference: `switch:${mode}` }).id
+const { statusesOf } = rail
 const atSwitch = (id: EffectId) => network.journal.payments.get(id)
 const noticesAbout = async (subject: string): Promise<readonly string[]> =>
   (await network.record().notices())
@@ -35,28 +30,17 @@ const hasNotice = (subject: string, notice: string): Promise<void> =>
   until(notice, async () => (await noticesAbout(subject)).includes(notice))
 
 /** Modes whose payment is executed as instructed, and how often its message comes. */
-const EXECUTED: readonly (readonly [mode: Mode, submissions: number])[] = [
-  ...([
-    ['paid', 1],
-    ['late', 1],
-    ['lost', 1],
-    ['twice', 1],
-  ] as const),
-  ...([
-    ['no_amount', 1],
-    ['bad_signature', 1],
-    ['oversized', 1],
-    ['duplicate', 1],
-  ] as const),
-  ...([
-    ['lost_request', 2],
-    ['unknown', 2],
-    ['message_rejected', 2],
-  ] as const),
-]
+const EXECUTED: Readonly<Partial<Record<Mode, number>>> = {
+  ...{ paid: 1, late: 1, lost: 1, twice: 1 },
+  ...{ no_amount: 1, bad_signature: 1, oversized: 1, duplicate: 1 },
+  ...{ lost_request: 2, unknown: 2, message_rejected: 2 },
+}
 
 t.test('what the switch executes is executed once, with the same bytes', async (t) => {
-  const paid = EXECUTED.map(([mode, submissions]) => ({ mode, submissions, id: pay(mode) }))
+  const paid = Object.entries(EXECUTED).map(([name, submissions]) => {
+    const mode = name as Mode
+    return { mode, submissions, id: pay(mode) }
+  })
   for (const { mode, submissions, id } of paid) {
     const report = await rail.waitFor(id, 'executed')
     t.equal((await network.record().idsOf([uetrOf(id)])).get(uetrOf(id)), id)
@@ -147,6 +131,11 @@ t.test('accounts and names are not in the log', async (t) => {
   }
 })
 
+const ofSwitch = () => readMembership(join(network.folder, 'switch.json'))
+/** A message, sent by the switch unless another one is named. */
+const written = (message: Message, from = 'SWITCH'): Buffer =>
+  writeMessage({ ...message, from, to: 'CAUSEWAY' })
+
 interface Posted {
   readonly body?: Buffer
   readonly signature?: string | undefined
@@ -160,7 +149,7 @@ interface Posted {
  * @returns the status. 0 means no connection
  */
 async function post(t: Test, { body, signature, isCertified = true, method = 'POST' }: Posted) {
-  const us = await readMembership(join(network.folder, 'switch.json'))
+  const us = await ofSwitch()
   const { ca, cert, key } = us.tls
   const agent = new Agent(isCertified ? { ca, cert, key } : { ca })
   t.teardown(() => agent.destroy())
@@ -176,11 +165,10 @@ async function post(t: Test, { body, signature, isCertified = true, method = 'PO
 }
 
 t.test('notifications of single entries, numbered apart from statements', async (t) => {
-  const { signer } = await readMembership(join(network.folder, 'switch.json'))
+  const { signer } = await ofSwitch()
   const amount = { minor: 12_345n, currency: 'THB' }
   const notify = async (id: EffectId, number: string): Promise<void> => {
-    const message = notification(id, amount, number)
-    const body = writeMessage({ ...message, from: 'SWITCH', to: 'CAUSEWAY' })
+    const body = written(notification(id, amount, number))
     t.equal(await post(t, { body, signature: await signer.sign(body) }), 204)
   }
   const [first, second] = [pay('pending'), pay('pending')]
@@ -200,16 +188,16 @@ t.test('notifications of single entries, numbered apart from statements', async 
 })
 
 t.test('a return whose references were cut is taken, and an operator is told', async (t) => {
-  const { signer } = await readMembership(join(network.folder, 'switch.json'))
-  const whole = writeMessage({ ...SAMPLES['pacs.004.001.10'], from: 'SWITCH', to: 'CAUSEWAY' })
+  const { signer } = await ofSwitch()
+  const whole = written(SAMPLES['pacs.004.001.10'])
   const body = Buffer.from(whole.toString().replaceAll(PAYOUT, PAYOUT.slice(0, 16)))
   t.equal(await post(t, { body, signature: await signer.sign(body) }), 204)
   t.same(await noticesAbout('B1'), ['payment_unnamed pacs.004.001.10'])
 })
 
 t.test('only signed messages of the switch are taken', async (t) => {
-  const { signer } = await readMembership(join(network.folder, 'switch.json'))
-  const body = writeMessage({ ...SAMPLES['pacs.002.001.11'], from: 'SWITCH', to: 'CAUSEWAY' })
+  const { signer } = await ofSwitch()
+  const body = written(SAMPLES['pacs.002.001.11'])
   const signature = await signer.sign(body)
   t.equal(await post(t, { body, signature, isCertified: false }), 0, 'no certificate')
   t.equal(await post(t, { body }), 401, 'no signature')
@@ -221,9 +209,9 @@ t.test('only signed messages of the switch are taken', async (t) => {
   t.equal(await post(t, { body, signature }), 204, 'of an unknown payment')
   const hostile = Buffer.from('<!DOCTYPE m [<!ENTITY a "b">]><m>&a;</m>')
   t.equal(await post(t, { body: hostile, signature: await signer.sign(hostile) }), 400)
-  const others = writeMessage({ ...SAMPLES['pacs.002.001.11'], from: 'OTHER', to: 'CAUSEWAY' })
+  const others = written(SAMPLES['pacs.002.001.11'], 'OTHER')
   t.equal(await post(t, { body: others, signature: await signer.sign(others) }), 400)
-  const transfer = writeMessage({ ...SAMPLES['pacs.008.001.09'], from: 'SWITCH', to: 'CAUSEWAY' })
+  const transfer = written(SAMPLES['pacs.008.001.09'])
   t.equal(await post(t, { body: transfer, signature: await signer.sign(transfer) }), 400)
   const large = Buffer.alloc(10_000_000, '<a>')
   t.ok([0, 413].includes(await post(t, { body: large, signature })), 'ten megabytes')
