@@ -21,7 +21,13 @@ import { plant } from './corruption.js'
 import { corruptionsOf } from './corruptions.js'
 import { BOTH_HAVE, ofTwoPools, waitsIn } from './corruptions/two_pools.js'
 import { createExporter } from './exported_books.js'
-import { clockAfter, copyBooks, copySharedBooks, writeSmallBooks } from './small_books.js'
+import {
+  clockAfter,
+  copyBooks,
+  copySharedBooks,
+  writeSmallBooks,
+  type BookFile,
+} from './small_books.js'
 
 const small = await writeSmallBooks(t)
 const { payouts } = small
@@ -30,10 +36,27 @@ const LINKS = 'user_intents_are_linked'
 const OPTIONS = { live: false, stopwatch: () => 0, onCheck: () => undefined }
 const CORRUPTIONS = corruptionsOf(small)
 
-function copyOf(t: Test): string {
+/** A copy of the books: statements against each database, and its audit. */
+function copyOf(t: Test) {
   const folder = t.testdir()
-  copyBooks(small, folder)
-  return folder
+  const inFile = (file: BookFile) => (sql: string) => plant(folder, file, sql)
+  return {
+    folder,
+    inFile,
+    ...{
+      inBooks: inFile('processor.db'),
+      inRail: inFile('rail.db'),
+      inPool: inFile('webhooks.db'),
+    },
+    open: (page?: number) => open(folder, page),
+    audit: (page?: number) => auditOf(folder, page),
+  }
+}
+
+function copied(t: Test) {
+  const copy = copyOf(t)
+  copyBooks(small, copy.folder)
+  return copy
 }
 
 /** On PostgreSQL the processor's books go through it. */
@@ -72,9 +95,9 @@ const PLANTED = isOnPostgres()
 
 for (const { what, file, sql, breaks, of } of PLANTED) {
   t.test(`found: ${what}`, async (t) => {
-    const folder = copyOf(t)
-    await plant(folder, file, sql)
-    const { clean, broken, checks } = await auditOf(folder, 3)
+    const copy = copied(t)
+    await copy.inFile(file)(sql)
+    const { clean, broken, checks } = await copy.audit(3)
     t.notOk(clean)
     t.equal(broken?.name, breaks, `${broken?.found} instead of ${broken?.expected}`)
     if (of !== undefined) t.equal(broken?.entity, of)
@@ -84,16 +107,13 @@ for (const { what, file, sql, breaks, of } of PLANTED) {
 }
 
 t.test('a corrupt row is reported and hides no other violation', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const { captured, failed } = small.intents
   const cut = (table: string, id: string): string =>
     `UPDATE ${table} SET context = substr(context, 1, 99) WHERE id = '${id}';`
-  await plant(
-    folder,
-    'processor.db',
-    cut('intents', captured) + cut('intents', failed) + cut('payouts', payouts.completed),
-  )
-  const report = await auditOf(folder)
+  const cuts = [cut('intents', captured), cut('intents', failed), cut('payouts', payouts.completed)]
+  await copy.inBooks(cuts.join(' '))
+  const report = await copy.audit()
   t.notOk(report.clean)
   t.same([...report.corrupt].sort(), [captured, failed, payouts.completed].sort())
   t.equal(report.broken?.name, 'texts_are_json')
@@ -105,12 +125,8 @@ t.test('a corrupt row is reported and hides no other violation', async (t) => {
     ],
     'all other checks run',
   )
-  await plant(
-    folder,
-    'processor.db',
-    `UPDATE payouts SET state = 'failed' WHERE id = '${payouts.reversed}'`,
-  )
-  const both = await auditOf(folder)
+  await copy.inBooks(`UPDATE payouts SET state = 'failed' WHERE id = '${payouts.reversed}'`)
+  const both = await copy.audit()
   t.equal(both.broken?.entity, payouts.reversed, 'a further violation is found')
   t.match(conclusion(both), `corrupt: ${captured}`)
 })
@@ -119,11 +135,11 @@ t.test(
   'with two pools, an event finished by one may be missing or open in the other',
   async (t) => {
     for (const file of ['webhooks.db', 'webhooks-2.db'] as const) {
-      const folder = t.testdir()
-      await copySharedBooks(small, folder)
+      const copy = copyOf(t)
+      await copySharedBooks(small, copy.folder)
       for (const sql of ['', waitsIn(small), `DELETE FROM events WHERE position = ${BOTH_HAVE}`]) {
-        await plant(folder, file, sql)
-        const { broken, notAudited, checks } = await auditOf(folder, 3)
+        await copy.inFile(file)(sql)
+        const { broken, notAudited, checks } = await copy.audit(3)
         t.equal(broken, null, file)
         t.same(notAudited, [])
         t.ok(checks.every(({ outcome }) => outcome === 'ok'))
@@ -134,10 +150,10 @@ t.test(
 
 for (const { what, files, sql, breaks } of ofTwoPools(small)) {
   t.test(`found: ${what}`, async (t) => {
-    const folder = t.testdir()
-    await copySharedBooks(small, folder)
-    for (const file of files) await plant(folder, file, sql)
-    const { broken } = await auditOf(folder, 3)
+    const copy = copyOf(t)
+    await copySharedBooks(small, copy.folder)
+    for (const file of files) await copy.inFile(file)(sql)
+    const { broken } = await copy.audit(3)
     t.equal(broken?.name, breaks, `${broken?.found} instead of ${broken?.expected}`)
     t.ok(broken?.timeline.some(({ source }) => source === 'event'))
   })
@@ -156,10 +172,10 @@ t.test('every check has a corruption that it finds', async (t) => {
 })
 
 t.test('a violation comes with its timeline, ordered by time', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const sql = `UPDATE instructions SET state = 'executed' WHERE id = '${payouts.reversed}'`
-  await plant(folder, 'rail.db', sql)
-  const { broken } = await auditOf(folder)
+  await copy.inRail(sql)
+  const { broken } = await copy.audit()
   t.equal(broken?.entity, payouts.reversed)
   const timeline = broken?.timeline ?? []
   const times = timeline.map(({ at }) => at)
@@ -180,30 +196,18 @@ t.test('a violation comes with its timeline, ordered by time', async (t) => {
 })
 
 t.test('a mismatch with a recorded discrepancy is no violation', async (t) => {
-  const folder = copyOf(t)
-  await plant(
-    folder,
-    'rail.db',
-    `UPDATE instructions SET state = 'executed', executions = 1,
-    transaction_id = 'sbx_1' WHERE id = '${payouts.failed}'`,
-  )
-  t.equal((await auditOf(folder)).broken?.name, 'never_paid')
-  await plant(
-    folder,
-    'processor.db',
-    `INSERT INTO discrepancies (id, entity, reason, report, at)
-      VALUES ('dis_1', '${payouts.failed}', 'executed_after_end', '{}', 1795233600000)`,
-  )
-  t.ok((await auditOf(folder)).clean, 'an open discrepancy')
-  await plant(
-    folder,
-    'processor.db',
-    `UPDATE discrepancies SET settlement = 'keep',
+  const copy = copied(t)
+  await copy.inRail(`UPDATE instructions SET state = 'executed', executions = 1,
+    transaction_id = 'sbx_1' WHERE id = '${payouts.failed}'`)
+  t.equal((await copy.audit()).broken?.name, 'never_paid')
+  await copy.inBooks(`INSERT INTO discrepancies (id, entity, reason, report, at)
+      VALUES ('dis_1', '${payouts.failed}', 'executed_after_end', '{}', 1795233600000)`)
+  t.ok((await copy.audit()).clean, 'an open discrepancy')
+  await copy.inBooks(`UPDATE discrepancies SET settlement = 'keep',
         resolved_at = 1795233600009 WHERE id = 'dis_1';
     INSERT INTO operator_log (at, actor, reason, action, subject, evidence)
-      VALUES (1795233600009, 'anna', 'paid back', 'resolve', 'dis_1', 'receipt 4')`,
-  )
-  t.ok((await auditOf(folder)).clean, 'a resolved one with evidence')
+      VALUES (1795233600009, 'anna', 'paid back', 'resolve', 'dis_1', 'receipt 4')`)
+  t.ok((await copy.audit()).clean, 'a resolved one with evidence')
 })
 
 const RETURNED = "state = 'returned', executions = 1, transaction_id = 'sbx_1', returned_at ="
@@ -213,17 +217,14 @@ const release = (at: number): string => `INSERT INTO recoveries
 t.test('an instruction of lost books that the rail has ended is no violation', async (t) => {
   const lost = 'pout_00000000000000000000000000'
   const isFound = async (changes: string, releasedAfterMs: number): Promise<boolean> => {
-    const folder = copyOf(t)
-    await plant(
-      folder,
-      'rail.db',
-      `UPDATE instructions SET id = '${lost}', state = 'refused', refusal = 'rejected'
+    const copy = copied(t)
+    await copy.inRail(`UPDATE instructions
+        SET id = '${lost}', state = 'refused', refusal = 'rejected'
         WHERE id = '${payouts.processing}';
-      UPDATE instructions SET received_at = 1795233600000 ${changes} WHERE id = '${lost}'`,
-    )
+      UPDATE instructions SET received_at = 1795233600000 ${changes} WHERE id = '${lost}'`)
     const released = 1_795_233_600_000 + releasedAfterMs
-    await plant(folder, 'processor.db', release(released))
-    const { broken } = await auditOf(folder)
+    await copy.inBooks(release(released))
+    const { broken } = await copy.audit()
     return broken?.name === 'instructions_match_submissions'
   }
   t.notOk(await isFound('', 1), 'before the release')
@@ -236,78 +237,66 @@ t.test('an instruction of lost books that the rail has ended is no violation', a
 })
 
 t.test('a payment that lost books had submitted and that was returned may fail', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const returned = `UPDATE instructions SET ${RETURNED} 5 WHERE id = '${payouts.failed}'`
-  await plant(folder, 'rail.db', returned)
-  await plant(folder, 'processor.db', release(5))
-  t.equal((await auditOf(folder)).broken?.name, 'never_paid', 'returned after the release')
-  await plant(folder, 'processor.db', 'UPDATE recoveries SET released_at = 6')
-  t.equal((await auditOf(folder)).broken, null)
+  await copy.inRail(returned)
+  await copy.inBooks(release(5))
+  t.equal((await copy.audit()).broken?.name, 'never_paid', 'returned after the release')
+  await copy.inBooks('UPDATE recoveries SET released_at = 6')
+  t.equal((await copy.audit()).broken, null)
 })
 
 t.test('an instruction that lost books had sent may differ when it is sent again', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const refused = payouts.failed
-  await plant(
-    folder,
-    'rail.db',
-    `INSERT INTO discrepancies (instruction, content, at) VALUES ('${refused}', 'other', 9);
-    UPDATE instructions SET received_at = 5 WHERE id = '${refused}'`,
-  )
-  t.equal((await auditOf(folder)).broken?.name, 'instructions_never_changed')
-  await plant(folder, 'processor.db', release(6))
-  t.equal((await auditOf(folder)).broken, null, 'refused before the release')
+  await copy.inRail(`INSERT INTO discrepancies (instruction, content, at)
+      VALUES ('${refused}', 'other', 9);
+    UPDATE instructions SET received_at = 5 WHERE id = '${refused}'`)
+  t.equal((await copy.audit()).broken?.name, 'instructions_never_changed')
+  await copy.inBooks(release(6))
+  t.equal((await copy.audit()).broken, null, 'refused before the release')
 })
 
 t.test('a dismissed instruction that the rail has forgotten is no violation', async (t) => {
-  const folder = copyOf(t)
-  await plant(
-    folder,
-    'processor.db',
-    `${release(5)} INSERT INTO orphan_executions VALUES ('pout_lost', 9, 'sandbox', 'payout', NULL,
-      NULL, 5, 'VND', NULL, '', 1, 'open', NULL, NULL, 'accepted', NULL)`,
-  )
-  t.equal((await auditOf(folder)).broken?.name, 'orphans_are_executions', 'it is open')
-  await plant(
-    folder,
-    'processor.db',
-    `UPDATE orphan_executions SET status = 'resolved', resolved_at = 7;
+  const copy = copied(t)
+  await copy.inBooks(`${release(5)} INSERT INTO orphan_executions
+    VALUES ('pout_lost', 9, 'sandbox', 'payout', NULL, NULL, 5, 'VND', NULL, '', 1,
+      'open', NULL, NULL, 'accepted', NULL)`)
+  t.equal((await copy.audit()).broken?.name, 'orphans_are_executions', 'it is open')
+  await copy.inBooks(`UPDATE orphan_executions SET status = 'resolved', resolved_at = 7;
     INSERT INTO operator_log (at, actor, reason, action, subject, evidence)
-      VALUES (7, 'anna', 'forgotten', 'resolve_orphan_dismissed', 'pout_lost', 'letter 4')`,
-  )
-  t.equal((await auditOf(folder)).broken, null)
+      VALUES (7, 'anna', 'forgotten', 'resolve_orphan_dismissed', 'pout_lost', 'letter 4')`)
+  t.equal((await copy.audit()).broken, null)
 })
 
 t.test('an account number in a text of the partner is no violation', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const own = `'$.metadata.account', '0123456789', '$.description', '0123456789'`
-  await plant(
-    folder,
-    'processor.db',
+  await copy.inBooks(
     `UPDATE payouts SET context = json_set(context, ${own}) WHERE id = '${payouts.completed}'`,
   )
-  t.equal((await auditOf(folder)).broken, null)
+  t.equal((await copy.audit()).broken, null)
 })
 
 t.test('limit counters are compared one at a time', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const findIn = async (): Promise<unknown> => {
-    const books = await open(folder, 2)
+    const books = await copy.open(2)
     const { broken } = await limitsAtOnce(1).run(books)
     await books.close()
     return broken
   }
   t.equal(await findIn(), null)
   const lost = '["demo_sandbox","maria+unknown","th_promptpay"] 2026-11'
-  await plant(folder, 'processor.db', `DELETE FROM limit_usage WHERE key = '${lost}'`)
+  await copy.inBooks(`DELETE FROM limit_usage WHERE key = '${lost}'`)
   t.match(await findIn(), { entity: lost, found: 'no counter' })
 })
 
 t.test('a reserved balance without open payments is found', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const held = "state IN ('created', 'processing')"
-  await plant(folder, 'processor.db', `UPDATE payouts SET state = 'failed' WHERE ${held}`)
-  const books = await open(folder)
+  await copy.inBooks(`UPDATE payouts SET state = 'failed' WHERE ${held}`)
+  const books = await copy.open()
   const { broken } = await reservedMatchesOpenPayments.run(books)
   t.ok(CHECKLIST.includes(reservedMatchesOpenPayments))
   t.match(broken, { entity: 'demo_sandbox:VND:reserved', found: '37599900', expected: '0' })
@@ -323,103 +312,80 @@ t.test('a settled event without a subscriber need not be in a pool', async (t) =
     [false, "status = 'disabled', disabled_at = 1"],
     [false, `enabled_events = '["payout.completed","payout.created"]'`],
   ] as const) {
-    const folder = copyOf(t)
-    await plant(folder, 'processor.db', `UPDATE webhook_endpoints SET ${change}`)
-    await plant(
-      folder,
-      'webhooks.db',
-      `DELETE FROM attempts WHERE delivery_id IN (SELECT d.id FROM deliveries d
+    const copy = copied(t)
+    await copy.inBooks(`UPDATE webhook_endpoints SET ${change}`)
+    await copy.inPool(`DELETE FROM attempts WHERE delivery_id IN (SELECT d.id FROM deliveries d
          JOIN events e ON e.id = d.event_id WHERE e.${notInPool});
        DELETE FROM deliveries WHERE event_id IN (SELECT id FROM events WHERE ${notInPool});
-       DELETE FROM events WHERE ${notInPool}`,
-    )
-    const books = await open(folder)
+       DELETE FROM events WHERE ${notInPool}`)
+    const books = await copy.open()
     t.equal((await settledEventsAreFinal.run(books)).broken === null, isClean, change)
     await books.close()
   }
 })
 
 t.test('changes made during the audit are no violation', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const sql = `UPDATE instructions SET state = 'returned' WHERE id = '${payouts.completed}'`
-  await plant(folder, 'rail.db', sql)
-  const before = await open(folder)
+  await copy.inRail(sql)
+  const before = await copy.open()
   t.equal((await railReturnsAreRefunded.run(before)).broken?.entity, payouts.completed)
   await before.close()
-  const books = await open(folder)
-  await plant(
-    folder,
-    'processor.db',
-    `UPDATE payouts SET state = 'reversed'
-    WHERE id = '${payouts.completed}'`,
-  )
+  const books = await copy.open()
+  await copy.inBooks(`UPDATE payouts SET state = 'reversed'
+    WHERE id = '${payouts.completed}'`)
   t.equal((await railReturnsAreRefunded.run(books)).broken, null, 'the current row has the change')
   await books.close()
 
-  await plant(
-    folder,
-    'rail.db',
-    `INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
-      refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at)
+  await copy.inRail(`INSERT INTO instructions (id, purpose, amount, currency, account, content,
+      received_at, state, refusal, transaction_id, executions, due_at, due_step, report_id,
+      executed_at, returned_at)
     SELECT 'pout_00000000000000000000000000', purpose, amount, currency, account, content,
     ${clock.now()}, state, refusal, transaction_id, executions, due_at, due_step, report_id,
     executed_at, returned_at
-    FROM instructions WHERE id = '${payouts.processing}'`,
-  )
-  await plant(
-    folder,
-    'rail.db',
-    `UPDATE instructions SET state = 'executed'
-    WHERE id = '${payouts.completed}'`,
-  )
-  await plant(
-    folder,
-    'processor.db',
-    `UPDATE payouts SET state = 'completed'
-    WHERE id = '${payouts.completed}'`,
-  )
-  t.ok((await auditOf(folder)).clean, 'an instruction after the snapshot')
+    FROM instructions WHERE id = '${payouts.processing}'`)
+  await copy.inRail(`UPDATE instructions SET state = 'executed'
+    WHERE id = '${payouts.completed}'`)
+  await copy.inBooks(`UPDATE payouts SET state = 'completed'
+    WHERE id = '${payouts.completed}'`)
+  t.ok((await copy.audit()).clean, 'an instruction after the snapshot')
 })
 
 t.test('a redriven or late delivery is no violation', async (t) => {
-  const folder = copyOf(t)
+  const copy = copied(t)
   const pending = (context: string): string => `
     UPDATE deliveries SET state = 'pending', due_at = ${clock.now()},
       context = json_set(context, '$.dueAt', ${clock.now()}, ${context})
       WHERE state = 'dead';
     UPDATE events SET open = 1 WHERE id = (SELECT event_id FROM deliveries WHERE state = 'pending')`
-  await plant(folder, 'webhooks.db', pending(`'$.tries', 1, '$.attempts', 0`))
-  t.equal((await auditOf(folder)).broken, null)
+  await copy.inPool(pending(`'$.tries', 1, '$.attempts', 0`))
+  t.equal((await copy.audit()).broken, null)
 })
 
 t.test('a missing database is named as not audited', async (t) => {
-  const folder = copyOf(t)
-  rmSync(join(folder, 'webhooks.db'))
-  const report = await auditOf(folder)
+  const copy = copied(t)
+  rmSync(join(copy.folder, 'webhooks.db'))
+  const report = await copy.audit()
   t.ok(report.clean)
   t.same(report.notAudited, ['webhooks'])
   t.ok(report.checks.some(({ outcome }) => outcome === 'left out'))
-  rmSync(join(folder, 'rail.key'))
-  const keyless = await auditOf(folder)
+  rmSync(join(copy.folder, 'rail.key'))
+  const keyless = await copy.audit()
   t.same(keyless.notAudited, ['railKey', 'webhooks'])
-  t.match(
-    keyless.checks.find(({ name }) => name === 'no_plaintext_accounts'),
-    {
-      outcome: 'left out',
-    },
-  )
-  rmSync(join(folder, 'rail.db'))
-  t.equal((await auditOf(folder)).broken?.name, 'rail_log_exists')
-  rmSync(join(folder, 'processor.db'))
-  await t.rejects(auditOf(folder), { name: 'NothingToAudit' })
+  const secrets = keyless.checks.find(({ name }) => name === 'no_plaintext_accounts')
+  t.match(secrets, { outcome: 'left out' })
+  rmSync(join(copy.folder, 'rail.db'))
+  t.equal((await copy.audit()).broken?.name, 'rail_log_exists')
+  rmSync(join(copy.folder, 'processor.db'))
+  await t.rejects(copy.audit(), { name: 'NothingToAudit' })
 })
 
 t.test('a damaged page is found', { skip: sqliteOnly('its pages') }, async (t) => {
-  const folder = copyOf(t)
-  const file = openSync(join(folder, 'processor.db'), 'r+')
+  const copy = copied(t)
+  const file = openSync(join(copy.folder, 'processor.db'), 'r+')
   writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, 4 * 4_096)
   closeSync(file)
-  t.equal((await auditOf(folder)).broken?.name, 'files_are_intact')
+  t.equal((await copy.audit()).broken?.name, 'files_are_intact')
 })
 
 t.test('the audit imports none of the code that it audits', async (t) => {

@@ -17,7 +17,7 @@ export interface Corruption {
 }
 
 /** The SQL of one corruption, with the entity that the check must name. */
-type Planted = string | readonly [sql: string, of: string]
+export type Planted = string | readonly [sql: string, of: string]
 
 type OfOneCheck = (
   check: string,
@@ -44,5 +44,12 @@ export async function plant(folder: string, file: BookFile, sql: string): Promis
   await database.close()
 }
 
-export const setIn = (table: string, id: string, path: string, value: string): string =>
-  `UPDATE ${table} SET context = json_set(context, '${path}', ${value}) WHERE id = '${id}'`
+/** A change of the row of an entity, which the check must name. */
+export const changed = (table: string, id: string, change: string): readonly [string, string] => [
+  `UPDATE ${table} SET ${change} WHERE id = '${id}'`,
+  id,
+]
+
+/** As `changed`, of one value in its context. */
+export const setIn = (table: string, id: string, path: string, value: string) =>
+  changed(table, id, `context = json_set(context, '${path}', ${value})`)

@@ -201,10 +201,14 @@ const placed = (of: string, places: UnionSources['placements']): Planted => ({
   change: (sources) => ({ ...sources, placements: places }),
   ...{ breaks: 'partners_are_where_placed', of },
 })
-const ofRail = (breaks: string, of: string, sql: string): Planted => ({
-  plant: { rail: sql },
-  ...{ breaks, of },
-})
+const plantedIn =
+  (file: File) =>
+  (breaks: string, of: string, sql: string): Planted => {
+    return { plant: { [file]: sql }, breaks, of }
+  }
+const ofRail = plantedIn('rail')
+const ofPart = plantedIn('part of the rail')
+const ofSecond = plantedIn('books_2')
 const OF_COMPLETED = `WHERE id = '${completed}'`
 const AUDITED_ONCE = 'executions_are_audited_once'
 const ARE_PAYMENTS = 'executions_are_payments'
@@ -225,10 +229,7 @@ const CORRUPTIONS: Readonly<Record<string, Planted>> = {
     }),
     ...{ breaks: 'every_shard_has_books', of: 'books_2' },
   },
-  'a partner is in two shards': {
-    plant: { books_2: copied('partners') },
-    ...{ breaks: 'partners_are_in_one_shard', of: 'demo' },
-  },
+  'a partner is in two shards': ofSecond('partners_are_in_one_shard', 'demo', copied('partners')),
   'a partner is placed in another shard': placed('acme', [
     { partner: 'demo', shard: 'books_1' },
     { partner: 'acme', shard: 'books_1' },
@@ -244,50 +245,41 @@ const CORRUPTIONS: Readonly<Record<string, Planted>> = {
   'a discrepancy is in two shards': repeated('discrepancies'),
   'an approval request is in two shards': repeated('approval_requests'),
   'an instruction is of a shard outside of the cluster': ofRail(
-    ...([
-      OF_A_SHARD,
-      completed,
-      `UPDATE instructions SET shard = 'books_9' ${OF_COMPLETED}`,
-    ] as const),
+    OF_A_SHARD,
+    completed,
+    `UPDATE instructions SET shard = 'books_9' ${OF_COMPLETED}`,
   ),
   'an instruction without a shard has no payment': ofRail(
-    ...([
-      OF_A_SHARD,
-      'po_nobody',
-      `UPDATE instructions SET shard = NULL, id = 'po_nobody'
-      ${OF_COMPLETED}`,
-    ] as const),
+    OF_A_SHARD,
+    'po_nobody',
+    `UPDATE instructions SET shard = NULL, id = 'po_nobody' ${OF_COMPLETED}`,
   ),
-  'an execution is in no part of the log': {
-    plant: { 'part of the rail': `DELETE FROM instructions ${OF_COMPLETED}` },
-    ...{ breaks: AUDITED_ONCE, of: 'VND' },
-  },
-  'an execution has another amount in a part of the log': {
-    plant: { 'part of the rail': `UPDATE instructions SET amount = amount + 1 ${OF_COMPLETED}` },
-    ...{ breaks: AUDITED_ONCE, of: 'VND' },
-  },
+  'an execution is in no part of the log': ofPart(
+    AUDITED_ONCE,
+    'VND',
+    `DELETE FROM instructions ${OF_COMPLETED}`,
+  ),
+  'an execution has another amount in a part of the log': ofPart(
+    AUDITED_ONCE,
+    'VND',
+    `UPDATE instructions SET amount = amount + 1 ${OF_COMPLETED}`,
+  ),
   'the rail paid another amount than the shards have': ofRail(
-    ...([
-      ARE_PAYMENTS,
-      'VND',
-      `UPDATE instructions SET amount = amount - 1 ${OF_COMPLETED}`,
-    ] as const),
+    ARE_PAYMENTS,
+    'VND',
+    `UPDATE instructions SET amount = amount - 1 ${OF_COMPLETED}`,
   ),
   'a payment of the second shard was never executed': ofRail(
-    ...([
-      ARE_PAYMENTS,
-      'VND',
-      `UPDATE instructions SET executions = 0 WHERE id = '${SECOND}'`,
-    ] as const),
+    ARE_PAYMENTS,
+    'VND',
+    `UPDATE instructions SET executions = 0 WHERE id = '${SECOND}'`,
   ),
-  'a failed payment of the second shard was executed': {
-    plant: { books_2: `UPDATE payouts SET state = 'failed'` },
-    ...{ breaks: ARE_PAYMENTS, of: 'VND' },
-  },
-  'a payment was executed that no shard has': {
-    plant: { books_2: 'DELETE FROM payouts' },
-    ...{ breaks: ARE_PAYMENTS, of: 'VND' },
-  },
+  'a failed payment of the second shard was executed': ofSecond(
+    ARE_PAYMENTS,
+    'VND',
+    `UPDATE payouts SET state = 'failed'`,
+  ),
+  'a payment was executed that no shard has': ofSecond(ARE_PAYMENTS, 'VND', 'DELETE FROM payouts'),
   'a payment that has left a shard is in no other one': {
     plant: { books_1: `INSERT INTO moved_payments VALUES ('pout_lost', 'acme')` },
     ...{ breaks: 'moved_payments_are_elsewhere', of: 'pout_lost' },

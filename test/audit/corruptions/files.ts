@@ -1,12 +1,9 @@
 /** Texts that are not JSON, columns of another kind, an archive that is not there. */
-import { breaks, type Corruptions } from '../corruption.js'
+import { breaks, changed, type Corruptions } from '../corruption.js'
 
 export const files: Corruptions = ({ payouts }) => [
   ...breaks('texts_are_json', {
-    'a context cut short': [
-      `UPDATE payouts SET context = substr(context, 1, 99) WHERE id = '${payouts.held}'`,
-      payouts.held,
-    ],
+    'a context cut short': changed('payouts', payouts.held, 'context = substr(context, 1, 99)'),
     'the lists of a partner': ["UPDATE partners SET corridors = '[' WHERE id = 'demo'", 'demo'],
     'a list of a partner that is none': [
       "UPDATE partners SET allowed_ips = '{}' WHERE id = 'demo'",
@@ -19,10 +16,7 @@ export const files: Corruptions = ({ payouts }) => [
   ...breaks('columns_hold_their_kind', {
     'a moment of the far future':
       "UPDATE operator_log SET at = 9007199254740993 WHERE action = 'withdraw'",
-    'a negative moment': [
-      `UPDATE payouts SET due_at = -7 WHERE id = '${payouts.processing}'`,
-      payouts.processing,
-    ],
+    'a negative moment': changed('payouts', payouts.processing, 'due_at = -7'),
     'a currency that is none': 'UPDATE fx_quotes SET bought_currency = lower(bought_currency)',
   }),
   ...breaks('archive_has_what_left', {

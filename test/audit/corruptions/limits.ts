@@ -18,9 +18,11 @@ export const limits: Corruptions = ({ intents }) => [
       `INSERT INTO limit_usage (key, used) VALUES ('${EARLIER}', 5)`,
       EARLIER,
     ],
-    'a confirmation counted in another month': [
-      setIn('intents', intents.captured, '$.confirmation.monthKey', "'[] 2020-01'"),
+    'a confirmation counted in another month': setIn(
+      'intents',
       intents.captured,
-    ],
+      '$.confirmation.monthKey',
+      "'[] 2020-01'",
+    ),
   }),
 ]

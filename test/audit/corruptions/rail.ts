@@ -1,7 +1,9 @@
 /** Payments in the rail's log that differ from the instruction, the booking or the settlement. */
-import { breaks, breaksIn, type Corruptions } from '../corruption.js'
+import { breaks, breaksIn, changed, type Corruptions, type Planted } from '../corruption.js'
 
 const inRail = breaksIn('rail.db')
+
+const instruction = (id: string, change: string): Planted => changed('instructions', id, change)
 
 const RECOVERY = `
   INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL, 'writes');`
@@ -18,29 +20,21 @@ const orphanOf = (payment: string, reference: string, state = 'executed'): strin
 
 export const rail: Corruptions = ({ payouts, intents }) => [
   ...inRail('paid_exactly_once', {
-    'a second execution': `
-        UPDATE instructions SET executions = 2 WHERE id = '${payouts.completed}'`,
+    'a second execution': instruction(payouts.completed, 'executions = 2'),
     "a payment that is not in the rail's log": [
       `DELETE FROM instructions WHERE id = '${payouts.completed}'`,
       payouts.completed,
     ],
-    'a payment that the rail has not executed': [
-      `UPDATE instructions SET state = 'pending', executions = 0, transaction_id = NULL
-        WHERE id = '${intents.captured}'`,
+    'a payment that the rail has not executed': instruction(
       intents.captured,
-    ],
-    'a payment of another amount': [
-      `UPDATE instructions SET amount = amount + 1 WHERE id = '${payouts.completed}'`,
-      payouts.completed,
-    ],
-    'a payment in another currency': [
-      `UPDATE instructions SET currency = 'USD' WHERE id = '${intents.refunded}'`,
-      intents.refunded,
-    ],
-    'a payment with another transaction id': [
-      `UPDATE instructions SET transaction_id = 'sbx_1' WHERE id = '${intents.captured}'`,
+      "state = 'pending', executions = 0, transaction_id = NULL",
+    ),
+    'a payment of another amount': instruction(payouts.completed, 'amount = amount + 1'),
+    'a payment in another currency': instruction(intents.refunded, "currency = 'USD'"),
+    'a payment with another transaction id': instruction(
       intents.captured,
-    ],
+      "transaction_id = 'sbx_1'",
+    ),
   }),
   ...breaks('discrepancies_are_resolved_by_name', {
     'a discrepancy resolved without an operator': [
@@ -75,21 +69,14 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     ],
   }),
   ...inRail('never_paid', {
-    'a failed payout that was paid': [
-      `UPDATE instructions SET state = 'executed', executions = 1, transaction_id = 'sbx_1'
-        WHERE id = '${payouts.failed}'`,
+    'a failed payout that was paid': instruction(
       payouts.failed,
-    ],
+      "state = 'executed', executions = 1, transaction_id = 'sbx_1'",
+    ),
   }),
   ...inRail('open_paid_at_most_once', {
-    'an open payment of another amount': [
-      `UPDATE instructions SET amount = amount * 10 WHERE id = '${intents.authorized}'`,
-      intents.authorized,
-    ],
-    'an open payment executed twice': [
-      `UPDATE instructions SET executions = 2 WHERE id = '${intents.authorized}'`,
-      intents.authorized,
-    ],
+    'an open payment of another amount': instruction(intents.authorized, 'amount = amount * 10'),
+    'an open payment executed twice': instruction(intents.authorized, 'executions = 2'),
   }),
   ...inRail('instructions_match_submissions', {
     'an instruction without a payment': `
@@ -105,10 +92,7 @@ export const rail: Corruptions = ({ payouts, intents }) => [
         FROM instructions WHERE id = '${payouts.processing}'`,
       payouts.notSubmitted,
     ],
-    'a payment to another account': [
-      `UPDATE instructions SET account_last4 = '6780' WHERE id = '${payouts.completed}'`,
-      payouts.completed,
-    ],
+    'a payment to another account': instruction(payouts.completed, "account_last4 = '6780'"),
   }),
   ...inRail('instructions_never_changed', {
     'an instruction sent again with different content': [
@@ -117,15 +101,9 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     ],
   }),
   ...inRail('reversals_have_rail_return', {
-    'a refund that the rail did not return': [
-      `UPDATE instructions SET state = 'executed' WHERE id = '${intents.refunded}'`,
-      intents.refunded,
-    ],
+    'a refund that the rail did not return': instruction(intents.refunded, "state = 'executed'"),
   }),
   ...inRail('rail_returns_are_refunded', {
-    'a return that was not booked': [
-      `UPDATE instructions SET state = 'returned' WHERE id = '${payouts.completed}'`,
-      payouts.completed,
-    ],
+    'a return that was not booked': instruction(payouts.completed, "state = 'returned'"),
   }),
 ]

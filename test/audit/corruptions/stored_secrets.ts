@@ -10,10 +10,12 @@ export const secrets: Corruptions = ({ payouts, intents }) => [
         UPDATE idempotency SET response = json_set(response, '$.secret', 'whsec_01')
         WHERE entity GLOB 'we_*'`,
     'a lasting key in plaintext': "UPDATE lasting_keys SET sealed = 'token_key_0123456789'",
-    'an account number in plaintext in an intent': [
-      setIn('intents', intents.captured, '$.scanned.destination.sealedAccount', "'0066812345678'"),
+    'an account number in plaintext in an intent': setIn(
+      'intents',
       intents.captured,
-    ],
+      '$.scanned.destination.sealedAccount',
+      "'0066812345678'",
+    ),
   }),
   ...breaks('sealed_with_known_keys', {
     'a beneficiary that was not reencrypted': `
@@ -22,9 +24,11 @@ export const secrets: Corruptions = ({ payouts, intents }) => [
     'a master key that is not recorded': 'DELETE FROM master_keys',
   }),
   ...breaks('no_plaintext_accounts', {
-    'an account number in the context of a payout': [
-      setIn('payouts', payouts.completed, '$.beneficiary.account', "'0123456789'"),
+    'an account number in the context of a payout': setIn(
+      'payouts',
       payouts.completed,
-    ],
+      '$.beneficiary.account',
+      "'0123456789'",
+    ),
   }),
 ]
