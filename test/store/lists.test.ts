@@ -1,6 +1,6 @@
 /** List statements: each reads one index in list order, for every filter. */
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import type { Statement } from '../../src/store/database.js'
@@ -106,28 +106,30 @@ const cases: readonly (readonly [string, Statement, string])[] = [
   ],
 ]
 
-t.test('every list is one index search without a sort', async (t) => {
-  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
-    migrations: PROCESSOR_SCHEMA,
-  })
+/** The steps by which SQLite carries a statement out. */
+async function inEmptyBooks(t: Test): Promise<(statement: Statement) => Promise<string[]>> {
+  const migrations = PROCESSOR_SCHEMA
+  const database = await openDatabase(join(tempFolder(t), 'processor.db'), { migrations })
   t.teardown(() => database.close())
-  for (const [name, { sql, values }, expected] of cases) {
+  return async ({ sql, values }) => {
     const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    t.equal(plan.length, 1, `${name}: one step, no sorting`)
-    t.match(plan[0]?.detail, `SEARCH ${expected}`, name)
+    return plan.map(({ detail }) => detail)
+  }
+}
+
+t.test('every list is one index search without a sort', async (t) => {
+  const planOf = await inEmptyBooks(t)
+  for (const [name, statement, expected] of cases) {
+    const steps = await planOf(statement)
+    t.equal(steps.length, 1, `${name}: one step, no sorting`)
+    t.match(steps[0], `SEARCH ${expected}`, name)
   }
 })
 
 t.test('rail movements are found by index searches', async (t) => {
-  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
-    migrations: PROCESSOR_SCHEMA,
-  })
-  t.teardown(() => database.close())
-  const planOf = async ({ sql, values }: Statement): Promise<string> => {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    return plan.map(({ detail }) => detail).join('\n')
-  }
-  const period = await planOf(movementsStatement({ at: 1, posting: 2 }, 9, 51))
+  const planOf = await inEmptyBooks(t)
+  const planText = async (statement: Statement) => (await planOf(statement)).join('\n')
+  const period = await planText(movementsStatement({ at: 1, posting: 2 }, 9, 51))
   t.match(period, 'SEARCH e USING INDEX ledger_entries_of_rail ((at,posting)>(?,?) AND at<?)')
   t.notMatch(period, /SCAN|TEMP B-TREE/)
   for (const [statement, search] of [
@@ -146,27 +148,24 @@ t.test('rail movements are found by index searches', async (t) => {
     [nextStatement(1), 'PRIMARY KEY (posting>?)'],
     [nextStatement(1, DEMO), 'INDEX ledger_entries_of_tenant (tenant=? AND posting>?)'],
   ] as const) {
-    const plan = await planOf(statement)
+    const plan = await planText(statement)
     t.match(plan, `SEARCH ledger_entries USING ${search}`)
     t.notMatch(plan, /SCAN|TEMP B-TREE/)
   }
-  t.match(await planOf(sumsStatement(1, 9)), 'PRIMARY KEY (posting>? AND posting<?)')
+  t.match(await planText(sumsStatement(1, 9)), 'PRIMARY KEY (posting>? AND posting<?)')
   t.match(
-    await planOf(sumsStatement(1, 9, DEMO)),
+    await planText(sumsStatement(1, 9, DEMO)),
     'ledger_entries_of_tenant (tenant=? AND posting>? AND posting<?)',
   )
-  const named = await planOf(movementsOfStatement(['pout_1']))
+  const named = await planText(movementsOfStatement(['pout_1']))
   t.match(named, 'SEARCH e USING INDEX ledger_entries_of_entity (entity=?)')
   t.match(named, 'discrepancies_of_entity (entity=?)')
   t.notMatch(named, /SCAN (?:e|d)\b/)
 })
 
 t.test('rows past their retention are found by index searches', async (t) => {
-  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
-    migrations: PROCESSOR_SCHEMA,
-  })
-  t.teardown(() => database.close())
-  for (const [{ sql, values }, first] of [
+  const planOf = await inEmptyBooks(t)
+  for (const [statement, first] of [
     [
       eventAgesStatement(DEMO, 7, 51),
       'SEARCH events USING INDEX sqlite_autoindex_events_2 (tenant=? AND sequence>?)',
@@ -176,8 +175,7 @@ t.test('rows past their retention are found by index searches', async (t) => {
       'SEARCH idempotency USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)',
     ],
   ] as const) {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    const steps = plan.map(({ detail }) => detail)
+    const steps = await planOf(statement)
     t.equal(steps[0], first)
     t.same(
       steps.filter((step) => /SCAN|TEMP/.test(step)),
@@ -187,10 +185,7 @@ t.test('rows past their retention are found by index searches', async (t) => {
 })
 
 t.test('no look-up of find and no page of an archive reads a table whole', async (t) => {
-  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
-    migrations: PROCESSOR_SCHEMA,
-  })
-  t.teardown(() => database.close())
+  const planOf = await inEmptyBooks(t)
   const statements: Statement[] = []
   const read = (statement: Statement): Promise<never[]> => {
     statements.push(statement)
@@ -216,39 +211,31 @@ t.test('no look-up of find and no page of an archive reads a table whole', async
   await ages.beneficiaries('', instant(1), 100)
   await ages.payouts({ id: 'ben_1', tenant: DEMO }, '', 50)
   t.equal(statements.length, 18)
-  for (const { sql, values } of statements) {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    for (const { detail } of plan) {
-      t.notMatch(detail, /SCAN (?!json_each|a\b|r\b)/, sql(SQLITE))
+  for (const statement of statements) {
+    for (const step of await planOf(statement)) {
+      t.notMatch(step, /SCAN (?!json_each|a\b|r\b)/, statement.sql(SQLITE))
     }
   }
 })
 
 t.test('payments to review or to compare are merged from index searches', async (t) => {
-  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
-    migrations: PROCESSOR_SCHEMA,
-  })
-  t.teardown(() => database.close())
+  const planOf = await inEmptyBooks(t)
   const both = ['payouts USING INDEX payouts_held (id>?)', 'payouts USING INDEX payouts_under_way']
-  for (const [{ sql, values }, expected] of [
+  for (const [statement, expected] of [
     [heldPayoutsStatement('', 51), both],
     [unsubmittedStatement('payouts', '', 51), both],
     [unsubmittedStatement('intents', '', 51), ['intents USING INDEX intents_under_way (id>?)']],
   ] as const) {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    const steps = plan.map(({ detail }) => detail).join('\n')
+    const steps = (await planOf(statement)).join('\n')
     for (const search of expected) t.match(steps, `SEARCH ${search}`)
     t.notMatch(steps, /SCAN|TEMP B-TREE/)
   }
 })
 
 t.test('no part of an entity history scans its table', async (t) => {
-  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
-    migrations: PROCESSOR_SCHEMA,
-  })
-  t.teardown(() => database.close())
+  const planOf = await inEmptyBooks(t)
   const ids = ['pout_1', 'dis_1']
-  for (const [{ sql, values }, expected] of [
+  for (const [statement, expected] of [
     [
       eventsOfEntity('pout_1'),
       'events USING INDEX sqlite_autoindex_events_3 (entity>? AND entity<?)',
@@ -260,8 +247,8 @@ t.test('no part of an entity history scans its table', async (t) => {
     [entriesOfEntities(ids), 'ledger_entries USING INDEX ledger_entries_of_entity (entity=?)'],
     [actionsOnSubjects(ids), 'operator_log USING INDEX operator_log_of_subject (subject=?)'],
   ] as const) {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    t.equal(plan[0]?.detail, `SEARCH ${expected}`)
-    t.notMatch(plan.map(({ detail }) => detail).join('\n'), /SCAN (?!json_each)/)
+    const steps = await planOf(statement)
+    t.equal(steps[0], `SEARCH ${expected}`)
+    t.notMatch(steps.join('\n'), /SCAN (?!json_each)/)
   }
 })
