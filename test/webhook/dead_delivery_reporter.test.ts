@@ -1,7 +1,6 @@
 /** The numbers of dead deliveries that a pool reports, on both stores. */
 import t from 'tap'
 import { createDeadDeliveryReporter } from '../../actors/webhook/intake/dead_delivery_reporter.js'
-import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import type { DeadDeliveries } from '../../protos/types/causeway/internal/v1/DeadDeliveries.js'
 import { instant, systemClock } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
@@ -10,27 +9,10 @@ import type { EventRow } from '../../actors/webhook/store/schema.js'
 import { eventually } from '../support/eventually.js'
 import { failed } from '../support/webhook_store.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
+import { aProcessor, UNREACHABLE } from './outcomes_stub.js'
 import { testStores } from './test_stores.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
-
-/** A processor; without an answer it is unreachable. */
-function aProcessor() {
-  const reports: DeadDeliveries[] = []
-  let isAway = false
-  const client = {
-    RecordDead: (
-      report: DeadDeliveries,
-      _m: object,
-      _o: object,
-      done: (fault: Error | null) => void,
-    ) => {
-      if (!isAway) reports.push(report)
-      done(isAway ? new Error('unreachable') : null)
-    },
-  } as unknown as EventOutcomesClient
-  return { client, reports, setAway: (away: boolean) => (isAway = away) }
-}
 
 /** A delivery that died at its first attempt, with that attempt. */
 function died(event: EventRow, endpoint: { id: EndpointId }, at: number) {
@@ -46,7 +28,7 @@ function died(event: EventRow, endpoint: { id: EndpointId }, at: number) {
 for (const [name, newTestStore] of Object.entries(await testStores())) {
   t.test(`in ${name}, a pool reports the dead deliveries of each endpoint`, async (t) => {
     const { store, adminQueries } = await newTestStore(t).open()
-    const [one, two] = [aProcessor(), aProcessor()]
+    const [one, two] = [aProcessor<DeadDeliveries>(), aProcessor<DeadDeliveries>()]
     const [first, second, deleted] = [anEndpoint(), anEndpoint(), anEndpoint()]
     const clientOf = new Map([
       [first.id, one.client],
@@ -72,28 +54,28 @@ for (const [name, newTestStore] of Object.entries(await testStores())) {
     await store.commit(died(about, second, 4_000))
     await store.commit(died(paid[0]!, deleted, 5_000))
     reporter.schedule()
-    await eventually('both have a report', () => one.reports.length + two.reports.length === 2)
+    await eventually('both have a report', () => one.taken.length + two.taken.length === 2)
     const ids = paid.map(({ id }) => id).sort()
     const alerting = { count: 2, newest_at: 3_000, newest_event_id: ids[1] }
-    t.same(one.reports, [
+    t.same(one.taken, [
       { pool: 2, endpoints: [{ endpoint_id: first.id, count: 3, newest_at: 3_000, alerting }] },
     ])
     t.same(
-      two.reports,
+      two.taken,
       [{ pool: 2, endpoints: [{ endpoint_id: second.id, count: 1, newest_at: 4_000 }] }],
       'events about endpoints alert nobody',
     )
 
-    two.setAway(true)
+    two.fails(UNREACHABLE)
     const redriven = (await adminQueries.ofEvent(about.id)).map((row) =>
       aDelivery(about, { id: row.endpointId }),
     )
     await store.commit({ deliveries: redriven })
     reporter.schedule()
-    await eventually('one has a second report', () => one.reports.length >= 2)
-    t.match(one.reports[1], { endpoints: [{ count: 2 }] }, 'a redrive lowers the number')
-    two.setAway(false)
-    await eventually('the other has it, once it answers', () => two.reports.length === 2)
-    t.same(two.reports[1], { pool: 2, endpoints: [] }, 'none left')
+    await eventually('one has a second report', () => one.taken.length >= 2)
+    t.match(one.taken[1], { endpoints: [{ count: 2 }] }, 'a redrive lowers the number')
+    two.fails(null)
+    await eventually('the other has it, once it answers', () => two.taken.length === 2)
+    t.same(two.taken[1], { pool: 2, endpoints: [] }, 'none left')
   })
 }

@@ -14,6 +14,7 @@ import { createLog } from '../../src/base/log.js'
 import { eventually } from '../support/eventually.js'
 import { failed } from '../support/webhook_store.js'
 import { anEventRow } from './builders.js'
+import { aProcessor, UNREACHABLE } from './outcomes_stub.js'
 import { inSqlite, testStores } from './test_stores.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -29,18 +30,8 @@ interface Outcomes {
   readonly outcomes: readonly { readonly event_id: string }[]
 }
 
-/** A processor; without an answer it is unreachable. */
-function aProcessor() {
-  const recorded: string[] = []
-  let isAway = false
-  const client = {
-    Record: (batch: Outcomes, _m: object, _o: object, done: (fault: Error | null) => void) => {
-      if (!isAway) recorded.push(...batch.outcomes.map(({ event_id }) => event_id))
-      done(isAway ? new Error('unreachable') : null)
-    },
-  } as unknown as EventOutcomesClient
-  return { client, recorded, setAway: (away: boolean) => (isAway = away) }
-}
+const recordedBy = ({ taken }: { readonly taken: readonly Outcomes[] }): readonly string[] =>
+  taken.flatMap(({ outcomes }) => outcomes.map(({ event_id }) => event_id))
 
 /** It is connected to no processor but by what is given. */
 function aReporter(
@@ -67,7 +58,7 @@ for (const [name, newTestStore] of Object.entries(await testStores())) {
   t.test(`in ${name}, an unreachable processor delays only its own outcomes`, async (t) => {
     const opened = await newTestStore(t).open()
     const { store } = opened
-    const [one, two] = [aProcessor(), aProcessor()]
+    const [one, two] = [aProcessor<Outcomes>(), aProcessor<Outcomes>()]
     const settle = async (tenant: TenantId, count: number): Promise<void> => {
       for (let left = count; left > 0; left -= COMMIT_MAX) {
         const size = Math.min(left, COMMIT_MAX)
@@ -77,28 +68,34 @@ for (const [name, newTestStore] of Object.entries(await testStores())) {
     // The backlog of the first processor is older, and larger than any read.
     await settle(ONE, BACKLOG)
     await settle(TWO, 2_500)
-    one.setAway(true)
+    one.fails(UNREACHABLE)
     const clients = new Map([
       [ONE, one.client],
       [TWO, two.client],
     ])
     const reporter = aReporter(t, opened, { clientOf: (tenant) => clients.get(tenant) })
     reporter.schedule()
-    await eventually('the second processor has its outcomes', () => two.recorded.length === 2_500)
-    t.same(one.recorded, [])
+    await eventually(
+      'the second processor has its outcomes',
+      () => recordedBy(two).length === 2_500,
+    )
+    t.same(recordedBy(one), [])
     await settle(TWO, 1)
     reporter.schedule()
-    await eventually('and a later one', () => two.recorded.length === 2_501)
+    await eventually('and a later one', () => recordedBy(two).length === 2_501)
 
     clients.delete(ONE)
     await settle(TWO, 1)
     reporter.schedule()
-    await eventually('also when the first is not connected', () => two.recorded.length === 2_502)
+    await eventually('also when the first is not connected', () => recordedBy(two).length === 2_502)
     clients.set(ONE, one.client)
-    one.setAway(false)
-    await eventually('the first processor has its outcomes', () => one.recorded.length === BACKLOG)
-    t.equal(new Set(one.recorded).size, BACKLOG)
-    t.equal(two.recorded.length, 2_502, 'once each')
+    one.fails(null)
+    await eventually(
+      'the first processor has its outcomes',
+      () => recordedBy(one).length === BACKLOG,
+    )
+    t.equal(new Set(recordedBy(one)).size, BACKLOG)
+    t.equal(recordedBy(two).length, 2_502, 'once each')
   })
 }
 
@@ -117,85 +114,62 @@ t.test('a client that was closed meanwhile counts as away', async (t) => {
   await eventually('it is tried again', () => calls >= 2)
 })
 
-t.test('an endpoint that was disabled or deleted meanwhile is asked for no more', async (t) => {
+/** A reporter whose processor it asks to disable an endpoint, and how often it has looked. */
+async function aDisabler(t: Test, given: Partial<EventOutcomeReporterOptions> = {}) {
   const opened = await inSqlite(t).open()
   const { store } = opened
-  let [asked, rounds, isEnabled] = [0, 0, true]
-  const away = {
-    DisableEndpoint: (_r: object, _m: object, _o: object, done: (fault: Error) => void) => {
-      asked += 1
-      done(new Error('unreachable'))
-    },
-  } as unknown as EventOutcomesClient
+  const { client, ...processor } = aProcessor<{ readonly url: string }>()
+  let rounds = 0
   const reporter = aReporter(t, opened, {
-    clientOfEndpoint: () => away,
-    urlOf: () => (isEnabled ? URL : undefined),
-    store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
+    clientOfEndpoint: () => client,
+    store: { ...store, unreported: (...which) => (rounds++, store.unreported(...which)) },
+    ...given,
   })
+  return { ...processor, reporter, rounds: () => rounds }
+}
+
+t.test('an endpoint that was disabled or deleted meanwhile is asked for no more', async (t) => {
+  let isEnabled = true
+  const urlOf = () => (isEnabled ? URL : undefined)
+  const { reporter, asked, rounds, fails } = await aDisabler(t, { urlOf })
+  fails(UNREACHABLE)
   reporter.disable(GONE)
-  await eventually('it is repeated', () => asked >= 2)
+  await eventually('it is repeated', () => asked.length >= 2)
   isEnabled = false
-  const before = rounds
-  await eventually('one more round', () => rounds > before)
-  const ended = asked
+  const before = rounds()
+  await eventually('one more round', () => rounds() > before)
+  const ended = asked.length
   reporter.schedule()
-  await eventually('and another', () => rounds > before + 1)
-  t.equal(asked, ended)
+  await eventually('and another', () => rounds() > before + 1)
+  t.equal(asked.length, ended)
 })
 
 t.test('an endpoint that was given another URL meanwhile is not disabled', async (t) => {
-  const opened = await inSqlite(t).open()
-  const { store } = opened
-  const asked: string[] = []
-  let [rounds, url, isAway] = [0, URL, true]
-  const processor = {
-    DisableEndpoint: (
-      request: { readonly url: string },
-      _m: object,
-      _o: object,
-      done: (fault: Error | null) => void,
-    ) => {
-      asked.push(request.url)
-      done(isAway ? new Error('unreachable') : null)
-    },
-  } as unknown as EventOutcomesClient
-  const reporter = aReporter(t, opened, {
-    clientOfEndpoint: () => processor,
-    urlOf: () => url,
-    store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
-  })
+  let url = URL
+  const { reporter, asked, rounds, fails } = await aDisabler(t, { urlOf: () => url })
+  fails(UNREACHABLE)
   reporter.disable(GONE)
   await eventually('the request names the URL', () => asked.length > 0)
   url = 'https://partner.example/new'
   const before = asked.length
-  isAway = false
-  const round = rounds
+  fails(null)
+  const round = rounds()
   reporter.schedule()
-  await eventually('one more round', () => rounds > round)
+  await eventually('one more round', () => rounds() > round)
   reporter.schedule()
-  await eventually('and another', () => rounds > round + 1)
-  t.same(asked, Array<string>(before).fill(URL))
+  await eventually('and another', () => rounds() > round + 1)
+  const urls = asked.map((request) => request.url)
+  t.same(urls, Array<string>(before).fill(URL))
   reporter.disable({ ...GONE, url })
-  await eventually('a failure of the new one is', () => asked.at(-1) === url)
+  await eventually('a failure of the new one is', () => asked.at(-1)?.url === url)
 })
 
 t.test('an endpoint that its processor does not know is asked for once', async (t) => {
-  const opened = await inSqlite(t).open()
-  let [asked, rounds] = [0, 0]
-  const restored = {
-    DisableEndpoint: (_r: object, _m: object, _o: object, done: (fault: object) => void) => {
-      asked += 1
-      done(Object.assign(new Error('no such endpoint'), { code: status.NOT_FOUND }))
-    },
-  } as unknown as EventOutcomesClient
-  const { store } = opened
-  const reporter = aReporter(t, opened, {
-    clientOfEndpoint: () => restored,
-    store: { ...store, unreported: (...given) => (rounds++, store.unreported(...given)) },
-  })
+  const { reporter, asked, rounds, fails } = await aDisabler(t)
+  fails(Object.assign(new Error('no such endpoint'), { code: status.NOT_FOUND }))
   reporter.disable(GONE)
-  await eventually('a round has ended', () => rounds === 1)
+  await eventually('a round has ended', () => rounds() === 1)
   reporter.schedule()
-  await eventually('and another', () => rounds === 2)
-  t.equal(asked, 1)
+  await eventually('and another', () => rounds() === 2)
+  t.equal(asked.length, 1)
 })

@@ -3,29 +3,30 @@ import t from 'tap'
 import { DAY, instant, MINUTE, plus, SECOND } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { newDelivery } from '../../actors/webhook/delivery/machine.js'
-import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
 import { createPool, type PoolOptions } from '../../actors/webhook/pool.js'
 import { eventually } from '../support/eventually.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
-import { aPool, driving, type Kind } from './scripted_pool.js'
+import { aPool, type Reply } from './scripted_pool.js'
 
 const YEARS = 73 * 365 * DAY
+const LIVE = 'live_sandbox' as TenantId
 
 const iterations = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
-  const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
+  const live = anEndpoint({ tenant: LIVE })
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'silence'))
   const dead = Array.from({ length: 300 }, () => anEndpoint())
   for (const endpoint of [...dead, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(dead.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
-  await driving('all events of the live endpoint', () => {
-    world.clock.advance(100)
-    return world.count(world.delivered, live) === 200
-  })
+  await world.untilAfter(
+    'all events of the live endpoint',
+    100,
+    () => world.count(world.delivered, live) === 200,
+  )
   t.ok(
     Math.max(...dead.map(({ id }) => world.most.get(id) ?? 0)) <= 1,
     'one attempt at a new endpoint',
@@ -35,7 +36,7 @@ t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
 })
 
 t.test('a tenant whose receivers answer just in time leaves slots to others', async (t) => {
-  const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
+  const live = anEndpoint({ tenant: LIVE })
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'silence'))
   const greedy = Array.from({ length: 200 }, () => anEndpoint())
   for (const endpoint of [...greedy, live]) world.pool.applyEndpoint(endpoint)
@@ -43,10 +44,7 @@ t.test('a tenant whose receivers answer just in time leaves slots to others', as
   await eventually('its share is used', () => world.tries.length >= 64)
   await world.give(live, 200)
   // The clock stands: no attempt becomes a slow one.
-  await eventually(
-    'all events of the other tenant',
-    () => world.count(world.delivered, live) === 200,
-  )
+  await world.untilDelivered(live, 200)
   t.equal(world.tries.length, 64 + 200)
   world.hangUp()
   await eventually(
@@ -57,47 +55,35 @@ t.test('a tenant whose receivers answer just in time leaves slots to others', as
 
 t.test('no attempt starts while its tenant is paused, and other tenants continue', async (t) => {
   const paused = new Set(['demo_sandbox'])
-  const world = await aPool(
-    t,
-    () => 'delivered',
-    null,
-    (tenant) => paused.has(tenant),
-  )
-  const [held, other] = [anEndpoint(), anEndpoint({ tenant: 'live_sandbox' as TenantId })]
+  const world = await aPool(t, 'delivered', null, (tenant) => paused.has(tenant))
+  const [held, other] = [anEndpoint(), anEndpoint({ tenant: LIVE })]
   for (const endpoint of [held, other]) world.pool.applyEndpoint(endpoint)
   await world.give(held, 20)
   await world.give(other, 100)
-  const has = (endpoint: Endpoint, count: number) => (): boolean =>
-    world.count(world.delivered, endpoint) === count
-  await eventually('all of the other one', has(other, 100))
+  await world.untilDelivered(other, 100)
   t.equal(world.count(world.tries, held), 0)
   paused.clear()
-  await eventually('all of both', has(held, 20))
+  await world.untilDelivered(held, 20)
 })
 
 t.test('an endpoint gets at most its rate and loses no event', async (t) => {
-  const world = await aPool(t, () => 'delivered', 20)
+  const world = await aPool(t, 'delivered', 20)
   const [one, other] = [anEndpoint(), anEndpoint()]
   for (const endpoint of [one, other]) world.pool.applyEndpoint(endpoint)
   await Promise.all([world.give(one, 60), world.give(other, 10)])
-  const has = (endpoint: Endpoint, count: number) => (): boolean =>
-    world.count(world.delivered, endpoint) >= count
-  await eventually('the events of one second', has(one, 20))
-  await eventually('the other endpoint has all events', has(other, 10))
+  await world.untilDelivered(one, 20)
+  await world.untilDelivered(other, 10)
   t.equal(world.count(world.tries, one), 20)
   world.clock.advance(500)
-  await eventually('the events of half a second', has(one, 30))
+  await world.untilDelivered(one, 30)
   t.equal(world.count(world.tries, one), 30)
-  await driving('all', () => {
-    world.clock.advance(50)
-    return has(one, 60)()
-  })
+  await world.untilAfter('all', 50, () => world.count(world.delivered, one) >= 60)
   t.equal(world.count(world.tries, one), 60)
 })
 
 t.test('dead, slow and flapping endpoints do not delay the others', async (t) => {
   let flaps = 0
-  const manners = new Map<string, () => Kind | 'silence' | 'late'>()
+  const manners = new Map<string, () => Reply>()
   const world = await aPool(t, ({ endpoint }) => manners.get(endpoint.id)?.() ?? 'delivered')
   const [dead, late, flapping, ...others] = Array.from({ length: 10 }, () => anEndpoint())
   manners.set(dead!.id, () => 'retry')
@@ -115,32 +101,27 @@ t.test('dead, slow and flapping endpoints do not delay the others', async (t) =>
 })
 
 t.test('hundreds of slow endpoints do not delay the fast ones', async (t) => {
-  const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
+  const live = anEndpoint({ tenant: LIVE })
   const late = Array.from({ length: 100 }, () => anEndpoint())
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'late'))
   for (const endpoint of [...late, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(late.map((endpoint) => world.give(endpoint, 1)))
-  await driving('each endpoint has answered once', () => {
-    world.clock.advance(100)
-    return world.delivered.length === 100
-  })
+  await world.untilAfter(
+    'each endpoint has answered once',
+    100,
+    () => world.delivered.length === 100,
+  )
   await Promise.all(late.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
-  await eventually(
-    'all events of the live endpoint',
-    () => world.count(world.delivered, live) === 200,
-  )
+  await world.untilDelivered(live, 200)
   t.equal(world.delivered.length, 300, 'without the clock advancing')
 })
 
 t.test('a recovering endpoint gets one attempt, then two, never all at once', async (t) => {
-  let answer: Kind = 'retry'
-  const world = await aPool(t, () => answer)
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  await world.give(endpoint, 100)
+  const world = await aPool(t, 'retry')
+  await world.endpointWith(100)
   await eventually('open', () => world.pool.state().openBreakers === 1)
-  answer = 'delivered'
+  world.answer('delivered')
   const before = world.atOnce.length
   world.clock.advance(MINUTE)
   await eventually('all events are delivered', () => world.delivered.length === 100)
@@ -151,7 +132,7 @@ t.test('a recovering endpoint gets one attempt, then two, never all at once', as
 })
 
 t.test('a backlog beyond memory is delivered from disk, each delivery once', async (t) => {
-  const world = await aPool(t, () => 'delivered')
+  const world = await aPool(t, 'delivered')
   const endpoint = anEndpoint()
   await world.give(endpoint, 1_000)
   t.equal(world.pool.state().waitingInMemory, 0, 'the endpoint is not announced yet')
@@ -163,11 +144,8 @@ t.test('a backlog beyond memory is delivered from disk, each delivery once', asy
 })
 
 t.test('an open breaker allows one probe a minute', async (t) => {
-  let answer: Kind = 'retry'
-  const world = await aPool(t, () => answer)
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  await world.give(endpoint, 50)
+  const world = await aPool(t, 'retry')
+  await world.endpointWith(50)
   await eventually('ten attempts', () => world.tries.length === 10)
   await eventually('open', () => world.pool.state().openBreakers === 1)
   world.clock.advance(MINUTE - SECOND)
@@ -177,7 +155,7 @@ t.test('an open breaker allows one probe a minute', async (t) => {
   await eventually('a probe', () => world.tries.length === 11)
   await iterations(200)
   t.equal(world.tries.length, 11)
-  answer = 'delivered'
+  world.answer('delivered')
   world.clock.advance(MINUTE)
   await eventually(
     'the breaker is closed and all events are delivered',
@@ -186,32 +164,26 @@ t.test('an open breaker allows one probe a minute', async (t) => {
 })
 
 t.test('a receiver started after its endpoint is reached within seconds', async (t) => {
-  let answer: Kind | 'refused' = 'refused'
-  const world = await aPool(t, () => answer)
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  await world.give(endpoint, 50)
+  const world = await aPool(t, 'refused')
+  await world.endpointWith(50)
   await eventually('open', () => world.pool.state().openBreakers === 1)
   const before = world.tries.length
   world.clock.advance(5 * SECOND)
   await eventually('a probe', () => world.tries.length === before + 1)
   await eventually('open again', () => world.pool.state().inFlight === 0)
-  answer = 'delivered'
+  world.answer('delivered')
   world.clock.advance(5 * SECOND)
   await eventually('closed', () => world.pool.state().openBreakers === 0)
 })
 
 for (const change of ['sent again', 'reset', 'given another URL'] as const) {
   t.test(`an open breaker of an endpoint that is ${change}`, async (t) => {
-    let answer: Kind | 'refused' = 'retry'
-    const world = await aPool(t, () => answer)
-    const endpoint = anEndpoint()
-    world.pool.applyEndpoint(endpoint)
-    await world.give(endpoint, 50)
+    const world = await aPool(t, 'retry')
+    const endpoint = await world.endpointWith(50)
     await eventually('open', () => world.pool.state().openBreakers === 1)
     await eventually('no attempt in flight', () => world.pool.state().inFlight === 0)
     const before = world.tries.length
-    answer = 'delivered'
+    world.answer('delivered')
     const reset = { ...endpoint, breakerResetAt: world.clock.now() }
     if (change === 'sent again') {
       world.pool.applyEndpoint({ ...endpoint })
@@ -229,16 +201,10 @@ for (const change of ['sent again', 'reset', 'given another URL'] as const) {
 }
 
 t.test('an early probe uses up no attempt and delivers when it succeeds', async (t) => {
-  let answer: Kind = 'retry'
-  const world = await aPool(t, () => answer)
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  await world.give(endpoint, 1)
+  const world = await aPool(t, 'retry')
+  const endpoint = await world.endpointWith(1)
   // Ten attempts by the schedule open the breaker; the eleventh is due half a day later.
-  await driving('ten attempts', () => {
-    world.clock.advance(15 * MINUTE)
-    return world.tries.length >= 10
-  })
+  await world.untilAfter('ten attempts', 15 * MINUTE, () => world.tries.length >= 10)
   await eventually('open', () => world.pool.state().openBreakers === 1)
   const context = async () => {
     const far = world.clock.now() + 10 * DAY
@@ -256,27 +222,22 @@ t.test('an early probe uses up no attempt and delivers when it succeeds', async 
     return now?.tries === 11 && now
   })
   t.same(after, { ...before, tries: 11 })
-  answer = 'delivered'
+  world.answer('delivered')
   world.clock.advance(MINUTE)
   await eventually('delivered by the next probe', () => world.delivered.length === 1)
   t.equal(world.tries.length, 12)
 })
 
 t.test('five days of failures disable the endpoint and keep its events', async (t) => {
-  const world = await aPool(t, () => 'permanent')
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  await world.give(endpoint, 1)
-  await eventually('refused', async () => (await world.store.failing()).length === 1)
+  const world = await aPool(t, 'permanent')
+  const endpoint = await world.endpointWith(1)
+  await world.failedNow()
   t.equal(world.pool.failing().length, 1)
   t.same(await world.failingAgain(), world.pool.failing(), 'also after a restart')
   const failsAfter = async (ms: number): Promise<void> => {
     world.clock.advance(ms)
     await world.give(endpoint, 1)
-    await eventually('its failure is stored', async () => {
-      const [row] = await world.store.failing()
-      return row?.failedAt === world.clock.now()
-    })
+    await world.failedNow()
   }
   await failsAfter(2 * DAY)
   await failsAfter(2 * DAY)
@@ -295,11 +256,9 @@ t.test('five days of failures disable the endpoint and keep its events', async (
 t.test(
   'five days without an attempt do not disable the endpoint, also over a restart',
   async (t) => {
-    const world = await aPool(t, () => 'permanent')
-    const endpoint = anEndpoint()
-    world.pool.applyEndpoint(endpoint)
-    await world.give(endpoint, 1)
-    await eventually('refused', async () => (await world.store.failing()).length === 1)
+    const world = await aPool(t, 'permanent')
+    const endpoint = await world.endpointWith(1)
+    await world.failedNow()
     world.clock.advance(6 * DAY)
     const restarted = createPool(world.options)
     t.teardown(() => restarted.stop())
@@ -308,10 +267,7 @@ t.test(
     const event = anEventRow({ receivedAt: world.clock.now(), tenant: endpoint.tenant })
     const delivery = aDelivery(event, endpoint)
     restarted.deliver([delivery], world.store.commit({ events: [event], deliveries: [delivery] }))
-    await eventually('refused again', async () => {
-      const [row] = await world.store.failing()
-      return row?.failedAt === world.clock.now()
-    })
+    await world.failedNow()
     t.same(world.disabled, [])
     t.same(
       (await world.store.failing()).map(({ since }) => since),
@@ -324,33 +280,24 @@ t.test(
 t.test(
   'a failure of an attempt that ends after the endpoint was disabled does not count',
   async (t) => {
-    let kind: Kind | 'silence' = 'silence'
-    const world = await aPool(t, () => kind)
-    const endpoint = anEndpoint()
-    world.pool.applyEndpoint(endpoint)
-    await world.give(endpoint, 1)
+    const world = await aPool(t, 'silence')
+    const endpoint = await world.endpointWith(1)
     await eventually('in flight', () => world.tries.length === 1)
     world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
     world.hangUp()
     await eventually('it has failed', () => world.pool.state().inFlight === 0)
     world.clock.advance(DAY)
-    kind = 'permanent'
+    world.answer('permanent')
     world.pool.applyEndpoint(endpoint)
-    await driving('tried again', () => world.tries.length === 2)
-    const now = world.clock.now()
-    const row = await eventually('its failure is stored', async () =>
-      (await world.store.failing()).find(({ failedAt }) => failedAt === now),
-    )
-    t.equal(row.since, now, 'it started as a new endpoint')
+    await eventually('tried again', () => world.tries.length === 2)
+    const { since } = await world.failedNow()
+    t.equal(since, world.clock.now(), 'it started as a new endpoint')
   },
 )
 
 t.test('a 410 of the former URL does not disable an endpoint with another', async (t) => {
-  let answer: Kind | 'gone at last' = 'gone at last'
-  const world = await aPool(t, () => answer)
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  await world.give(endpoint, 1)
+  const world = await aPool(t, 'gone at last')
+  const endpoint = await world.endpointWith(1)
   await eventually('in flight', () => world.tries.length === 1)
   const breakerResetAt = world.clock.now()
   world.pool.applyEndpoint({ ...endpoint, url: 'http://127.0.0.1:1/new', breakerResetAt })
@@ -359,31 +306,27 @@ t.test('a 410 of the former URL does not disable an endpoint with another', asyn
   await iterations(200)
   t.same(world.disabled, [])
   t.same(world.pool.failing(), [])
-  answer = 'delivered'
+  world.answer('delivered')
   await world.give(endpoint, 1)
-  await driving('delivered', () => world.delivered.length === 1)
+  await eventually('delivered', () => world.delivered.length === 1)
 })
 
 t.test('the five days of failures begin again with another URL', async (t) => {
-  const world = await aPool(t, () => 'permanent')
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  await world.give(endpoint, 1)
-  await eventually('refused', async () => (await world.store.failing()).length === 1)
+  const world = await aPool(t, 'permanent')
+  const endpoint = await world.endpointWith(1)
+  await world.failedNow()
   world.clock.advance(DAY)
   const breakerResetAt = world.clock.now()
   world.pool.applyEndpoint({ ...endpoint, url: 'http://127.0.0.1:1/new', breakerResetAt })
   t.same(world.pool.failing(), [])
   await eventually('on disk too', async () => (await world.store.failing()).length === 0)
   await world.give(endpoint, 1)
-  const again = await eventually('refused again', async () => (await world.store.failing())[0])
-  t.equal(again.since, world.clock.now())
+  t.equal((await world.failedNow()).since, world.clock.now())
 })
 
 t.test('a delivery dropped from memory before its commit is found on disk later', async (t) => {
-  const world = await aPool(t, () => 'delivered')
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
+  const world = await aPool(t, 'delivered')
+  const endpoint = world.endpoint()
   const events = Array.from({ length: 300 }, () => anEventRow({ receivedAt: world.clock.now() }))
   const deliveries = events.map((event) => aDelivery(event, endpoint))
   await world.store.commit({ events, deliveries: deliveries.slice(0, 1) })
@@ -405,10 +348,8 @@ t.test('a delivery dropped from memory before its commit is found on disk later'
 })
 
 t.test('retries of a clock that was ahead do not wait until that time', async (t) => {
-  let answer: Kind = 'retry'
-  const world = await aPool(t, () => answer)
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
+  const world = await aPool(t, 'retry')
+  const endpoint = world.endpoint()
   world.clock.advance(YEARS)
   await world.give(endpoint, 3)
   const ever = instant(Number.MAX_SAFE_INTEGER)
@@ -416,14 +357,14 @@ t.test('retries of a clock that was ahead do not wait until that time', async (t
     const rows = await world.store.due(endpoint.id, ever, 4)
     return rows.length === 3 && rows.every(({ context }) => context.attempts === 1)
   })
-  answer = 'delivered'
+  world.answer('delivered')
   world.clock.advance(-YEARS)
   await eventually('they are delivered', () => world.delivered.length === 3)
   t.equal(world.tries.length, 6, 'once each')
 })
 
 t.test('a pool that starts sends what a clock that was ahead has put off', async (t) => {
-  const { clock, store, options, delivered, tries } = await aPool(t, () => 'delivered')
+  const { clock, store, options, delivered, tries } = await aPool(t, 'delivered')
   const endpoint = anEndpoint()
   const events = Array.from({ length: 150 }, () => anEventRow({ receivedAt: clock.now() }))
   const deliveries = events.map((event) => ({
@@ -440,25 +381,30 @@ t.test('a pool that starts sends what a clock that was ahead has put off', async
   t.equal(tries.length, events.length, 'once each')
 })
 
-t.test('a stop waits for a read of the store in progress', async (t) => {
-  const { store, options } = await aPool(t, () => 'delivered')
-  let isRead = false
+/** A store that has read due deliveries and answers once the test says so. */
+function aSlowStore(store: PoolOptions['store']) {
+  let reads = 0
   let answer: () => void = () => undefined
   const answered = new Promise<void>((resolve) => (answer = resolve))
-  const slowStore: PoolOptions['store'] = {
-    ...store,
-    due: async (...given) => {
-      isRead = true
-      await answered
-      return store.due(...given)
-    },
+  const due: typeof store.due = async (...given) => {
+    const rows = await store.due(...given)
+    reads += 1
+    await answered
+    return rows
   }
+  const untilRead = (): Promise<boolean> => eventually('a read', () => reads === 1)
+  return { slowStore: { ...store, due }, untilRead, answer: () => answer() }
+}
+
+t.test('a stop waits for a read of the store in progress', async (t) => {
+  const { store, options } = await aPool(t, 'delivered')
+  const { slowStore, untilRead, answer } = aSlowStore(store)
   const [endpoint, event] = [anEndpoint(), anEventRow({ receivedAt: options.clock.now() })]
   await store.commit({ events: [event], deliveries: [aDelivery(event, endpoint)] })
   const pool = createPool({ ...options, store: slowStore })
   await pool.start()
   pool.applyEndpoint(endpoint)
-  await eventually('a read', () => isRead)
+  await untilRead()
   let isStopped = false
   const stopped = pool.stop().then(() => (isStopped = true))
   await new Promise((resolve) => setImmediate(resolve))
@@ -468,25 +414,14 @@ t.test('a stop waits for a read of the store in progress', async (t) => {
 })
 
 t.test('a delivery that is stored while a deleted endpoint is read ends too', async (t) => {
-  const { store, options, clock } = await aPool(t, () => 'delivered')
-  let reads = 0
-  let answer: () => void = () => undefined
-  const answered = new Promise<void>((resolve) => (answer = resolve))
-  const slowStore: PoolOptions['store'] = {
-    ...store,
-    due: async (...given) => {
-      const rows = await store.due(...given)
-      reads += 1
-      await answered
-      return rows
-    },
-  }
+  const { store, options, clock } = await aPool(t, 'delivered')
+  const { slowStore, untilRead, answer } = aSlowStore(store)
   const pool = createPool({ ...options, store: slowStore })
   await pool.start()
   const endpoint = anEndpoint()
   pool.applyEndpoint(endpoint)
   pool.applyEndpoint({ ...endpoint, status: 'deleted' })
-  await eventually('a read', () => reads === 1)
+  await untilRead()
   const event = anEventRow({ receivedAt: clock.now() })
   const delivery = aDelivery(event, endpoint)
   const stored = store.commit({ events: [event], deliveries: [delivery] })

@@ -10,13 +10,15 @@ import type { FailingEndpoint } from '../../actors/webhook/control/pool_port.js'
 import { createPool, type PoolOptions } from '../../actors/webhook/pool.js'
 import type { WebhookRequest } from '../../actors/webhook/sending/sender.js'
 import type { SendOutcome } from '../../actors/webhook/delivery/send_outcome.js'
-import { openWebhookStore } from '../../actors/webhook/store/store.js'
+import { openWebhookStore, type StoredFailing } from '../../actors/webhook/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { failed, NO_REPORTS } from '../support/webhook_store.js'
-import { aDelivery, anEventRow, heldClock } from './builders.js'
+import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
 
-export type Kind = SendOutcome['kind']
+type Kind = SendOutcome['kind']
+/** What a receiver answers. */
+export type Reply = Kind | 'silence' | 'late' | 'refused' | 'gone at last'
 
 /** What the other answers are. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -25,16 +27,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 const LATE_MS = 5 * SECOND
 
-/** Like `eventually`, where each look moves the clock. */
-export const driving = (what: string, look: () => boolean): Promise<boolean> =>
-  eventually(what, look, 15_000, 10)
-
-/** The real pool and store; the test controls the clock and answers for the receivers. */
+/**
+ * The real pool and store; the test controls the clock and answers for the receivers.
+ *
+ * @param reply of all receivers, until `answer` changes it, or of each request
+ */
 export async function aPool(
   t: Test,
-  answer: (
-    webhookRequest: WebhookRequest,
-  ) => Kind | 'silence' | 'late' | 'refused' | 'gone at last',
+  reply: Reply | ((webhookRequest: WebhookRequest) => Reply),
   ratePerSecond: number | null = null,
   isPaused: (tenant: TenantId) => boolean = () => false,
 ) {
@@ -50,6 +50,7 @@ export async function aPool(
   const disabled: string[] = []
   let hangUp: () => void = () => undefined
   let hungUp = false
+  let replyOfAll = reply
   const hangingUp = new Promise<void>((resolve) => (hangUp = resolve)).then(() => {
     hungUp = true
   })
@@ -61,7 +62,7 @@ export async function aPool(
     most.set(id, Math.max(most.get(id) ?? 0, now))
     tries.push(id)
     atOnce.push(now)
-    const kind = answer(webhookRequest)
+    const kind = typeof replyOfAll === 'string' ? replyOfAll : replyOfAll(webhookRequest)
     const began = clock.now()
     if (kind === 'silence' || kind === 'gone at last') await hangingUp
     else if (kind === 'late')
@@ -118,8 +119,38 @@ export async function aPool(
     pool.deliver(deliveries, stored)
     await stored
   }
-  const count = (list: readonly string[], endpoint: Endpoint): number =>
-    list.filter((id) => id === endpoint.id).length
-  const counted = { most, delivered, tries, atOnce, disabled, count }
-  return { clock, store, options, pool, failingAgain, give, hangUp, ...counted }
+  const endpoint = (changes?: Partial<Endpoint>): Endpoint => {
+    const added = anEndpoint(changes)
+    pool.applyEndpoint(added)
+    return added
+  }
+  /** An endpoint with so many events. */
+  const endpointWith = async (count: number): Promise<Endpoint> => {
+    const added = endpoint()
+    await give(added, count)
+    return added
+  }
+  const count = (list: readonly string[], { id }: Endpoint): number =>
+    list.filter((each) => each === id).length
+  const untilDelivered = (to: Endpoint, events: number): Promise<boolean> =>
+    eventually(`${events} events are delivered`, () => count(delivered, to) >= events)
+  /** Advances the clock at each look. */
+  const untilAfter = (what: string, everyMs: number, look: () => boolean): Promise<boolean> => {
+    const drive = (): boolean => {
+      clock.advance(everyMs)
+      return look()
+    }
+    return eventually(what, drive, 15_000, 10)
+  }
+  /** The one endpoint that fails, once a failure of this moment is stored. */
+  const failedNow = (): Promise<StoredFailing> =>
+    eventually('its failure is stored', async () =>
+      (await store.failing()).find(({ failedAt }) => failedAt === clock.now()),
+    )
+  return {
+    ...{ clock, store, options, pool, failingAgain, give, hangUp, endpoint, endpointWith },
+    ...{ most, delivered, tries, atOnce, disabled, count },
+    ...{ untilDelivered, untilAfter, failedNow },
+    answer: (changed: Reply) => (replyOfAll = changed),
+  }
 }
