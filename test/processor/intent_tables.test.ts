@@ -39,19 +39,20 @@ for (const [endpoint, table] of Object.entries(TABLES)) {
   t.test(endpoint, async (t) => {
     const world = await createWorld(t)
     for (const row of await table(world)) {
-      await t.test(row.name, (t) => check(t, world, endpoint, row))
+      await t.test(row[0], (t) => check(t, world, endpoint, row))
     }
   })
 }
 
 async function check(t: Test, world: World, endpoint: string, row: Row): Promise<void> {
-  const lifecycle = await beginLifecycle(world, row.options)
-  await row.given?.(lifecycle)
+  const [, given, request, says, options] = row
+  const lifecycle = await beginLifecycle(world, options)
+  await given(lifecycle)
   const before = await visible(lifecycle)
-  const answer = await row.request(lifecycle)
-  t.equal(codeOf(answer), row.code)
-  if (row.code === 'ok') return void t.equal((await lifecycle.see()).status, row.then)
-  t.equal(errorStatus(row.code, endpoint === 'confirm'), row.status)
+  const answer = await request(lifecycle)
+  t.equal(codeOf(answer), says.code)
+  if (says.code === 'ok') return void t.equal((await lifecycle.see()).status, says.then)
+  t.equal(errorStatus(says.code, endpoint === 'confirm'), says.status)
   t.same(await visible(lifecycle), before, 'a refusal changes nothing')
 }
 

@@ -6,7 +6,6 @@ import t, { type Test } from 'tap'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { issueKey } from '../../src/processor/commands/partners/key_issue.js'
@@ -36,6 +35,7 @@ import {
   see,
   runOnBothStores,
   type PayoutView,
+  approve,
 } from './scenarios.js'
 
 const OLD = MASTER
@@ -139,7 +139,7 @@ runOnBothStores({
 
     world.clock.pass(15 * MINUTE)
     await world.rebuildWith([NEW])
-    viewOf(await world.run(approvePayout(OPERATOR, id)))
+    viewOf(await approve(world, id))
     viewOf(await lifecycle.scan())
     viewOf(await lifecycle.confirm())
     t.same(
@@ -225,7 +225,7 @@ runOnBothStores({
     }
     t.same(await count(world), { k2: 2 + copies.length })
     await world.rebuildWith([NEW])
-    for (const id of copies) viewOf(await world.run(approvePayout(OPERATOR, id)))
+    for (const id of copies) viewOf(await approve(world, id))
     t.same(
       accountsOf(world),
       copies.map(() => '0123456789'),
@@ -235,7 +235,7 @@ runOnBothStores({
   'an actor in memory continues with re-encrypted values': async (t, world) => {
     const id = (await held(world, await beneficiary(world))) as PayoutId
     await world.rebuildWith([NEW, OLD])
-    viewOf(await world.run(approvePayout(OPERATOR, id)))
+    viewOf(await approve(world, id))
     await reencrypt(world)
     await world.railReports(executed(id))
     t.match(await see(world, id), { status: 'completed' })

@@ -2,7 +2,6 @@
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import {
   createMovedReports,
@@ -13,6 +12,7 @@ import type { Work } from '../../src/processor/cycle/command.js'
 import type { RailReport } from '../../src/rails/rail.js'
 import type { MovedReport, StoredReport } from '../../src/store/cluster/partner_moves.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG } from '../support/world.js'
 
 const COUNT = 1_000
 const random = systemRandom()
@@ -43,7 +43,7 @@ t.test('all reports of a message are stored by one statement', async (t) => {
       send: (instructions: readonly { readonly reportId: string }[]) =>
         void acknowledged.push(...instructions.map(({ reportId }) => reportId)),
     },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
   } as unknown as MovedReportsDependencies
   const moved = await createMovedReports(dependencies)
   t.same(moved.forwarded([...reports, own], 'bank', 7_000), [own], 'the others follow the partner')
@@ -88,7 +88,7 @@ t.test('the reports of a page are applied together and deleted by one statement'
         })
       },
     },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
   } as unknown as MovedReportsDependencies
   const moved = await createMovedReports(dependencies)
   moved.start()

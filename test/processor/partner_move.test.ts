@@ -1,13 +1,13 @@
 /** A move of a partner that cannot begin is given up: no owner ends for it. */
 import t from 'tap'
 import { systemPause } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import {
   createPartnerMoves,
   type PartnerMovesDependencies,
 } from '../../src/processor/cluster/partner_move.js'
 import type { PendingMove } from '../../src/store/cluster/partner_moves.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG } from '../support/world.js'
 
 const SHARD = 'books_1'
 const LEAVES = { from: SHARD, to: 'books_2', isBegun: false }
@@ -31,7 +31,7 @@ for (const [what, way] of Object.entries({ leaves: LEAVES, comes: COMES })) {
       failed: (reason, error) => t.fail(reason, { error }),
       elapsed: () => performance.now(),
       pause: (_, signal) => systemPause(5, signal),
-      log: createLog('test', { LOG_LEVEL: 'silent' }),
+      log: SILENT_LOG,
     }
     const moves = createPartnerMoves(dependencies as PartnerMovesDependencies)
     moves.start()

@@ -1,8 +1,8 @@
 /** A real server with the services of internal callers, in front of a world. */
+import type { ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { bearer } from '../../src/grpc/bearer.js'
 import { CLEARTEXT, type GrpcTls } from '../../src/grpc/tls.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
@@ -18,7 +18,8 @@ import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { createCommittedEvents } from '../../src/processor/servers/event_watch.js'
 import { withEveryRole } from '../support/callers.js'
-import { createWorld, RULES, type World, type WorldOptions } from '../support/world.js'
+import { answerOf, type Done } from '../support/rpc_answers.js'
+import { createWorld, RULES, type World, type WorldOptions, SILENT_LOG } from '../support/world.js'
 
 type V1 = (AccountProto &
   BeneficiariesProto &
@@ -37,6 +38,15 @@ export const SERVICES = [
   'Events',
   'Accounts',
 ] as const
+/** Unary rpcs as promises, with the token. */
+type Calls<Client> = {
+  readonly [Rpc in keyof Client]: Client[Rpc] extends (
+    request: infer Request,
+    done: requestCallback<infer Answer>,
+  ) => ClientUnaryCall
+    ? (request: Request) => Promise<Answer>
+    : never
+}
 type Clients = { readonly [Name in (typeof SERVICES)[number]]: InstanceType<V1[Name]> }
 
 export const TOKEN = 'it_test'
@@ -47,10 +57,19 @@ export interface PartnerServices {
   readonly world: World
   readonly address: string
   readonly clients: Clients
+  readonly calls: { readonly [Name in keyof Clients]: Calls<Clients[Name]> }
   /** Pages read for lists and streams. */
   reads(): number
   close(): Promise<void>
 }
+
+type Call = (request: object, metadata: Metadata, done: Done) => ClientUnaryCall
+
+const callsOf = (client: object): object =>
+  new Proxy(client as Readonly<Record<string, Call>>, {
+    get: (rpcs, name: string) => (request: object) =>
+      answerOf((done) => rpcs[name]!(request, META, done)),
+  })
 
 export async function openPartnerServices(
   t: Test,
@@ -60,7 +79,7 @@ export async function openPartnerServices(
   const events = createCommittedEvents()
   const world = await createWorld(t, { ...options, onPublished: events.committed })
   const memory = world.memory()
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const log = SILENT_LOG
   let reads = 0
   const lists = createQueryRunner(
     { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
@@ -77,7 +96,7 @@ export async function openPartnerServices(
       clock: world.clock,
       memory,
       random: systemRandom(),
-      pipeline: { submit: world.submit },
+      pipeline: world,
       reader,
     },
     withEveryRole(TOKEN),
@@ -93,11 +112,14 @@ export async function openPartnerServices(
   const clients = Object.fromEntries(
     SERVICES.map((name) => [name, new v1[name](address, tls.channelCredentials(address))]),
   ) as unknown as Clients
+  const calls = Object.fromEntries(
+    Object.entries(clients).map(([name, client]) => [name, callsOf(client)]),
+  ) as unknown as PartnerServices['calls']
   let closed: Promise<void> | undefined
   const close = (): Promise<void> => (closed ??= server.close())
   t.teardown(async () => {
     for (const client of Object.values(clients)) client.close()
     await close()
   })
-  return { world, address, clients, reads: () => reads, close }
+  return { world, address, clients, calls, reads: () => reads, close }
 }

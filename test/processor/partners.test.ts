@@ -30,9 +30,16 @@ import { createPartner } from '../../src/processor/commands/partners/partner_cre
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { listActions } from '../../src/processor/queries/action_list.js'
 import { createQueryRunner } from '../../src/processor/queries/query.js'
-import { createLog } from '../../src/base/log.js'
 import { anIntent } from '../support/requests.js'
-import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  BY_TEST,
+  codeOf,
+  createWorld,
+  DEMO,
+  viewOf,
+  type World,
+  SILENT_LOG,
+} from '../support/world.js'
 import { read, type LoggedAction, type PageView } from './scenarios.js'
 
 const ADA = { name: 'ada', reason: 'ticket 7' }
@@ -233,7 +240,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await change(world, { kind: 'suspend' })
     await change(world, { kind: 'rate_limit', perSecond: 5 })
     const { store, vault } = world
-    const log = createLog('test', { LOG_LEVEL: 'silent' })
+    const log = SILENT_LOG
     const reader = createQueryRunner({ lists: store.lists, vault, brand: 'Service' }, log)
     const first = viewOf<{ data: object[]; next_cursor: string }>(
       await reader.run(listActions({ limit: 1 })),

@@ -1,7 +1,6 @@
 /** Payments as business: what their transitions count, and what is open in the books. */
 import t, { type Test } from 'tap'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { accountKey } from '../../src/ledger/accounts.js'
@@ -15,12 +14,12 @@ import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endp
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { createPipelineMeter } from '../../src/processor/metrics.js'
 import { changeContexts, rawBooks } from '../support/books.js'
-import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
 import { authorized, beginLifecycle, captured, failed, intentAt } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
 import { executed, OPERATOR, pay } from './scenarios.js'
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
+const log = SILENT_LOG
 const RAILS = ['sandbox']
 
 /** Samples of a family, without its name's prefix. */

@@ -1,6 +1,5 @@
 /** Payouts held for review: what is held, the operators' list, approval and rejection. */
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
-import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { disableBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_disable.js'
 import { stageBeneficiary, type BeneficiaryRow } from '../../src/processor/changes/beneficiaries.js'
@@ -23,6 +22,8 @@ import {
   types,
   type PageView,
   type PayoutView,
+  approve,
+  reject,
 } from './scenarios.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { aRoute } from './scenarios.js'
@@ -68,7 +69,7 @@ runOnBothStores({
     t.equal(status, 'created')
     const reserved = await balanceOf(world)
     t.equal(reserved.reserved, total, 'the amount is reserved while it is held')
-    const approved = viewOf(await world.run(approvePayout(OPERATOR, id)))
+    const approved = viewOf(await approve(world, id))
     t.match(approved, { id, status: 'processing', processing_at: /Z$/ })
     t.same(
       world.railInstructions.map(({ kind }) => kind),
@@ -76,8 +77,8 @@ runOnBothStores({
     )
     t.same(types(world), ['payout.created', 'payout.processing'])
     t.same(await balanceOf(world), reserved)
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held', 'once')
-    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'payout_not_held')
+    t.equal(codeOf(await approve(world, id)), 'payout_not_held', 'once')
+    t.equal(codeOf(await reject(world, id)), 'payout_not_held')
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'approve_payout' }])
     await world.fireTimers(259_200_000)
     t.match(await see(world, id), { status: 'processing' }, 'its review deadline no longer applies')
@@ -85,19 +86,19 @@ runOnBothStores({
 
   rejected: async (t, world) => {
     const { id } = await pay(world, HELD)
-    const rejected = viewOf(await world.run(rejectPayout(OPERATOR, id)))
+    const rejected = viewOf(await reject(world, id))
     t.match(rejected, { status: 'failed', failure: { code: 'review_rejected', source: 'review' } })
     t.same(await balanceOf(world), FUNDS, 'released, fees included')
     t.same(world.railInstructions, [])
     t.same(types(world), ['payout.created', 'payout.failed'])
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held')
+    t.equal(codeOf(await approve(world, id)), 'payout_not_held')
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'reject_payout' }])
   },
 
   'a payout approved while the rail is down is submitted later': async (t, world) => {
     const { id } = await pay(world, HELD)
     world.setRail(false)
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
+    t.equal(codeOf(await approve(world, id)), 'ok')
     t.same(world.railInstructions, [])
     world.setRail(true)
     await world.fireTimers()
@@ -112,15 +113,11 @@ runOnBothStores({
     )
     const other = await pay(world, HELD)
     await world.run(disableBeneficiary(DEMO, beneficiary))
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'invalid_beneficiary')
+    t.equal(codeOf(await approve(world, id)), 'invalid_beneficiary')
     t.match(await see(world, id), { status: 'created' }, 'the payout stays held')
     await suspendDemo(world)
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, other.id))), 'partner_suspended')
-    t.equal(
-      codeOf(await world.run(rejectPayout(OPERATOR, id))),
-      'ok',
-      'the payout can still be rejected',
-    )
+    t.equal(codeOf(await approve(world, other.id)), 'partner_suspended')
+    t.equal(codeOf(await reject(world, id)), 'ok', 'the payout can still be rejected')
     t.same(await operatorLogOf(t, other.id), [])
   },
 
@@ -133,21 +130,21 @@ runOnBothStores({
       )
       const before = await balanceOf(world, 'VND')
       await restore(world, beneficiary, fault)
-      t.equal(codeOf(await world.run(approvePayout(OPERATOR, held.id))), 'invalid_beneficiary')
+      t.equal(codeOf(await approve(world, held.id)), 'invalid_beneficiary')
       t.match(await see(world, held.id), { status: 'created' }, 'the payout stays held')
       const next = createPayout(DEMO, payoutTo(beneficiary, { idempotency_key: 'next' }))
       t.equal(codeOf(await world.run(next)), 'invalid_beneficiary')
       t.same(await balanceOf(world, 'VND'), before)
-      t.equal(codeOf(await world.run(rejectPayout(OPERATOR, held.id))), 'ok')
+      t.equal(codeOf(await reject(world, held.id)), 'ok')
     }
     t.same(world.railInstructions, [])
   },
 
   'an unknown payout is refused': async (t, world) => {
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, 'pout_x'))), 'payout_not_found')
-    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, 'pout_x'))), 'payout_not_found')
+    t.equal(codeOf(await approve(world, 'pout_x')), 'payout_not_found')
+    t.equal(codeOf(await reject(world, 'pout_x')), 'payout_not_found')
     const running = await pay(world)
-    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, running.id))), 'payout_not_held')
+    t.equal(codeOf(await reject(world, running.id)), 'payout_not_held')
   },
 
   'the list of held payouts is oldest first': async (t, world) => {
@@ -159,7 +156,7 @@ runOnBothStores({
       await pay(world)
     }
     const [gone] = held.splice(1, 1)
-    await world.run(rejectPayout(OPERATOR, gone!))
+    await reject(world, gone!)
     const listed = await queue(world)
     t.same(
       listed.map(({ payout }) => payout.id),

@@ -1,7 +1,6 @@
 /** A payout as operators see it: the state of its instruction and its history. */
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
-import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
@@ -18,6 +17,7 @@ import {
   read,
   see,
   runOnBothStores,
+  approve,
 } from './scenarios.js'
 
 const EVIDENCE = 'statement line 12'
@@ -135,7 +135,7 @@ runOnBothStores({
     t.match(held, { payout: { status: 'created' }, next_due_at: at(world, 259_200_000) })
     t.match(held, NOTHING_OF_THE_RAIL)
     world.setRail(false)
-    await world.run(approvePayout(OPERATOR, id))
+    await approve(world, id)
     const queued = await show(world, id)
     t.match(queued, { payout: { status: 'processing' }, next_due_at: at(world, 0) })
     t.match(queued, NOTHING_OF_THE_RAIL)

@@ -1,5 +1,5 @@
 /** Guarantees of the commit cycle: the order of commit and release, and behavior on faults. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createNonceTable } from '../../src/auth/nonces.js'
 import {
   COMMIT_BATCH_CHANGES_MAX,
@@ -17,76 +17,85 @@ import { getIntent } from '../../src/processor/commands/intents/intent_get.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { revokeKey } from '../../src/processor/commands/partners/key_revoke.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
-import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
-import { createLog } from '../../src/base/log.js'
+import { createPipeline } from '../../src/processor/cycle/pipeline.js'
 import { collected } from '../support/collected.js'
+import { iterations } from '../support/event_loop.js'
+import type { Memory } from '../../src/processor/cache/memory.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import { Deposed, type Store, type StoredEvent } from '../../src/store/store.js'
 import { anIntent, aPayout } from '../support/requests.js'
-import { BY_TEST, codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
+import {
+  BY_TEST,
+  codeOf,
+  createWorld,
+  DEMO,
+  RULES,
+  viewOf,
+  type World,
+  SILENT_LOG,
+} from '../support/world.js'
 
-interface Bench {
-  readonly pipeline: Pipeline
-  readonly stops: string[]
-  readonly sent: RailInstruction[]
-  readonly published: StoredEvent[]
-  submit(command: Command, over?: Partial<Work>): Promise<Answer>
+interface Given {
+  /** Replaces functions of the store. */
+  readonly store?: Partial<Store>
+  readonly memory?: Memory
+  readonly diskIsLow?: () => boolean
 }
 
-/** A pipeline over a world's memory with a controllable store and clock. */
-function benchOf(
-  world: World,
-  store: Store,
-  memory = world.memory(),
-  diskIsLow = (): boolean => false,
-): Bench {
+/** A pipeline over a world's memory. */
+function benchOf(world: World, given: Given = {}) {
   const stops: string[] = []
   const sent: RailInstruction[] = []
   const published: StoredEvent[] = []
+  let commits = 0
+  const store = { ...world.store, ...given.store }
   const pipeline = createPipeline({
     clock: world.clock,
     random: systemRandom(),
-    store,
-    memory,
+    store: {
+      ...store,
+      commit: (batch) => {
+        commits += 1
+        return store.commit(batch)
+      },
+    },
+    memory: given.memory ?? world.memory(),
     vault: world.vault,
     rules: RULES,
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
-    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
+    log: SILENT_LOG,
+    yieldToEventLoop: iterations,
     rail: { up: () => true, downForMs: () => 0, send: (given) => void sent.push(...given) },
     publish: (given) => void published.push(...given),
     directoryChanged: () => undefined,
-    diskIsLow,
+    diskIsLow: given.diskIsLow ?? (() => false),
     stop: (reason) => void stops.push(reason),
   })
-  return {
-    pipeline,
-    stops,
-    sent,
-    published,
-    submit: (command, over = {}) =>
-      new Promise((reply) => {
-        const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
-        pipeline.submit({ ...work, reply, ...over })
-      }),
-  }
+  const submit = (command: Command, over: Partial<Work> = {}): Promise<Answer> =>
+    new Promise((reply) => {
+      const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
+      pipeline.submit({ ...work, reply, ...over })
+    })
+  return { pipeline, stops, sent, published, commits: () => commits, submit }
 }
 
-const iterations = async (count: number): Promise<void> => {
-  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+/** A new world and a pipeline over its memory. */
+async function opened(t: Test, given?: Given) {
+  const world = await createWorld(t)
+  return { world, ...benchOf(world, given) }
+}
+
+/** A pipeline whose commits wait until they are allowed. */
+async function openedWithHeldCommits(t: Test) {
+  let allowCommits = (): void => undefined
+  const gate = new Promise<void>((resolve) => (allowCommits = resolve))
+  const world = await createWorld(t)
+  const commit: Store['commit'] = (batch) => gate.then(() => world.store.commit(batch))
+  return { world, ...benchOf(world, { store: { commit } }), allowCommits }
 }
 
 t.test('nothing is answered before its batch is on disk', async (t) => {
-  const world = await createWorld(t)
-  let allowCommit = (): void => undefined
-  const gate = new Promise<void>((resolve) => (allowCommit = resolve))
-  const bench = benchOf(world, {
-    ...world.store,
-    commit: async (batch) => {
-      await gate
-      await world.store.commit(batch)
-    },
-  })
+  const { world, allowCommits, ...bench } = await openedWithHeldCommits(t)
   const answers: string[] = []
   const created = bench.submit(createIntent(DEMO, anIntent({ idempotency_key: 'k' })))
   void created.then(() => answers.push('created'))
@@ -97,7 +106,7 @@ t.test('nothing is answered before its batch is on disk', async (t) => {
   void bench.submit(getIntent(DEMO, 'pi_none')).then(() => answers.push('read'))
   await iterations(50)
   t.same(answers, [], 'neither the write, nor its replay, nor a read decided after it')
-  allowCommit()
+  allowCommits()
   const { intent_id: id } = viewOf<{ intent_id: string }>(await created)
   await bench.pipeline.idle()
   t.same(answers.sort(), ['created', 'read', 'replayed'])
@@ -106,19 +115,11 @@ t.test('nothing is answered before its batch is on disk', async (t) => {
 })
 
 t.test('a held pipeline decides and commits nothing until it goes on', async (t) => {
-  const world = await createWorld(t)
-  let commits = 0
-  const { pipeline, submit } = benchOf(world, {
-    ...world.store,
-    commit: async (batch) => {
-      commits += 1
-      await world.store.commit(batch)
-    },
-  })
+  const { pipeline, submit, commits } = await opened(t)
   const before = submit(createIntent(DEMO, anIntent()))
   const release = await pipeline.hold()
   t.equal((await before).ok, true, 'what was submitted before is answered')
-  const committed = commits
+  const committed = commits()
   const answers: string[] = []
   const later = [
     submit(createIntent(DEMO, anIntent())),
@@ -129,7 +130,7 @@ t.test('a held pipeline decides and commits nothing until it goes on', async (t)
   void later[0]!.then(() => answers.push('created'))
   const idle = pipeline.idle().then(() => answers.push('idle'))
   await iterations(50)
-  t.same([commits, answers], [committed, []])
+  t.same([commits(), answers], [committed, []])
   release(true)
   const [created, operator] = await Promise.all(later)
   t.equal(created!.ok, true)
@@ -139,8 +140,7 @@ t.test('a held pipeline decides and commits nothing until it goes on', async (t)
 })
 
 t.test('calls of a tenant that has left the books change nothing', async (t) => {
-  const world = await createWorld(t)
-  const { submit } = benchOf(world, world.store)
+  const { world, submit } = await opened(t)
   world.memory().departed.add(DEMO)
   const refused = await submit(createIntent(DEMO, anIntent()))
   t.match(refused, { ok: false, code: 'configuration_error' })
@@ -161,34 +161,23 @@ const NOTHING = {
 }
 
 t.test('instructions and events leave once, after their batch is on disk', async (t) => {
-  const world = await createWorld(t)
+  const { world, allowCommits, ...bench } = await openedWithHeldCommits(t)
+  const { pipeline, sent, published, submit } = bench
   await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1000000000' }))
-  let allowCommit = (): void => undefined
-  const gate = new Promise<void>((resolve) => (allowCommit = resolve))
-  const { pipeline, sent, published, submit } = benchOf(world, {
-    ...world.store,
-    commit: async (batch) => {
-      await gate
-      await world.store.commit(batch)
-    },
-  })
   const created = submit(createPayout(DEMO, aPayout()))
   await iterations(50)
   t.same([sent, published], [[], []])
-  allowCommit()
+  allowCommits()
   const { id } = viewOf<{ id: string }>(await created)
   await pipeline.idle()
   t.match(sent, [{ kind: 'instruct', instruction: { id } }])
   t.equal(sent.length, 1)
-  t.same(
-    published.map(({ type }) => type),
-    ['payout.created', 'payout.processing'],
-  )
+  const types = published.map(({ type }) => type)
+  t.same(types, ['payout.created', 'payout.processing'])
 })
 
 t.test('a full queue refuses callers at once, not the work of the service itself', async (t) => {
-  const world = await createWorld(t)
-  const { pipeline, submit } = benchOf(world, world.store)
+  const { pipeline, submit } = await opened(t)
   const read = (name = 'demo'): Promise<Answer> =>
     submit(getBalances(DEMO), { queueKey: `${name}_sandbox` as TenantId })
   const queued = Array.from({ length: QUEUE_MAX / 2 }, () => read())
@@ -203,18 +192,14 @@ t.test('a full queue refuses callers at once, not the work of the service itself
 })
 
 t.test('answers without rows wait until the store proves its ownership', async (t) => {
-  const world = await createWorld(t)
   let prove = (): void => undefined
   let refute = (_error: Error): void => undefined
-  const store: Store = {
-    ...world.store,
-    barrier: () =>
-      new Promise((resolve, reject) => {
-        prove = resolve
-        refute = reject
-      }),
-  }
-  const { submit, stops } = benchOf(world, store)
+  const barrier = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      prove = resolve
+      refute = reject
+    })
+  const { submit, stops } = await opened(t, { store: { barrier } })
   const answers: Answer[] = []
   void submit(getBalances(DEMO)).then((given) => answers.push(given))
   await iterations(10)
@@ -231,11 +216,8 @@ t.test('answers without rows wait until the store proves its ownership', async (
 })
 
 t.test('a failed commit answers no request and stops the process', async (t) => {
-  const world = await createWorld(t)
-  const bench = benchOf(world, {
-    ...world.store,
-    commit: () => Promise.reject(new Error('SQLITE_IOERR')),
-  })
+  const commit = () => Promise.reject(new Error('SQLITE_IOERR'))
+  const bench = await opened(t, { store: { commit } })
   let answered = false
   void bench.submit(createIntent(DEMO, anIntent())).then(() => (answered = true))
   await iterations(50)
@@ -263,17 +245,14 @@ for (const [what, rowsOfCommand] of [
   ['large commands', 16],
 ] as const) {
   t.test(`a batch of ${what} is bounded by its row changes`, async (t) => {
-    const world = await createWorld(t)
     const sizes: number[] = []
     let allowCommits = (): void => undefined
     const gate = new Promise<void>((resolve) => (allowCommits = resolve))
-    const bench = benchOf(world, {
-      ...world.store,
-      commit: async ({ rows }) => {
-        sizes.push([...(rows.usage ?? [])].length)
-        await gate
-      },
-    })
+    const commit: Store['commit'] = async ({ rows }) => {
+      sizes.push([...(rows.usage ?? [])].length)
+      await gate
+    }
+    const bench = await opened(t, { store: { commit } })
     let count = 0
     const command: Command = {
       name: 'change_rows',
@@ -292,10 +271,8 @@ for (const [what, rowsOfCommand] of [
     t.ok(bench.pipeline.metrics.commands < answers.length, 'the others wait')
     allowCommits()
     await Promise.all(answers)
-    t.equal(
-      sizes.reduce((sum, size) => sum + size, 0),
-      changes,
-    )
+    const written = sizes.reduce((sum, size) => sum + size, 0)
+    t.equal(written, changes)
     const largest = Math.max(...sizes)
     t.ok(largest >= COMMIT_BATCH_CHANGES_MAX, 'a batch is filled')
     t.ok(largest < COMMIT_BATCH_CHANGES_MAX + DECIDE_CHUNK_MAX * rowsOfCommand, `${largest} rows`)
@@ -304,8 +281,7 @@ for (const [what, rowsOfCommand] of [
 }
 
 t.test('a command names its rows until none is missing', async (t) => {
-  const world = await createWorld(t)
-  const bench = benchOf(world, world.store)
+  const bench = await opened(t)
   let [asked, askedWithout] = [0, 0]
   const follows: Command = {
     name: 'follows',
@@ -331,8 +307,7 @@ t.test('a command names its rows until none is missing', async (t) => {
 })
 
 t.test('many commands share one commit', async (t) => {
-  const world = await createWorld(t)
-  const bench = benchOf(world, world.store)
+  const bench = await opened(t)
   const answers = await Promise.all(
     Array.from({ length: 60 }, () => bench.submit(createIntent(DEMO, anIntent()))),
   )
@@ -341,8 +316,7 @@ t.test('many commands share one commit', async (t) => {
 })
 
 t.test('a command that throws is answered 500; after a change it stops the process', async (t) => {
-  const world = await createWorld(t)
-  const bench = benchOf(world, world.store)
+  const bench = await opened(t)
   const fails = (name: string, before: boolean): Command => ({
     name,
     needs: () => undefined,
@@ -363,8 +337,7 @@ t.test('a command that throws is answered 500; after a change it stops the proce
 })
 
 t.test('a command whose deadline has passed is never decided', async (t) => {
-  const world = await createWorld(t)
-  const bench = benchOf(world, world.store)
+  const { world, ...bench } = await opened(t)
   let decided = 0
   const counts: Command = {
     name: 'counts',
@@ -385,7 +358,7 @@ t.test('a command whose deadline has passed is never decided', async (t) => {
 t.test('a nonce is valid for one call, whatever its outcome, also across a restart', async (t) => {
   const world = await createWorld(t)
   const signedBy = signedWith(5)
-  const bench = benchOf(world, world.store)
+  const bench = benchOf(world)
   t.equal(world.memory().lastSignedAt, null)
   const [one, twin] = await Promise.all([
     bench.submit(getIntent(DEMO, 'pi_none'), { signedBy }),
@@ -394,18 +367,16 @@ t.test('a nonce is valid for one call, whatever its outcome, also across a resta
   t.same([one, twin].map(codeOf), ['payment_intent_not_found', 'authentication_failed'])
   t.equal(world.memory().lastSignedAt, world.clock.now())
   await world.rebuild()
-  const later = benchOf(world, world.store)
-  t.equal(
-    codeOf(await later.submit(getIntent(DEMO, 'pi_none'), { signedBy })),
-    'authentication_failed',
-  )
+  const later = benchOf(world)
+  const replayed = await later.submit(getIntent(DEMO, 'pi_none'), { signedBy })
+  t.equal(codeOf(replayed), 'authentication_failed')
 })
 
 t.test('a nonce stays consumed when the clock is set, also across a restart', async (t) => {
   const world = await createWorld(t)
   const signedBy = signedWith(5)
   const send = (nonce: Work['signedBy'] = signedBy): Promise<Answer> =>
-    benchOf(world, world.store).submit(getIntent(DEMO, 'pi_none'), { signedBy: nonce })
+    benchOf(world).submit(getIntent(DEMO, 'pi_none'), { signedBy: nonce })
   const startedAt = world.clock.now()
   t.equal(codeOf(await send()), 'payment_intent_not_found')
 
@@ -432,8 +403,7 @@ t.test('a nonce stays consumed when the clock is set, also across a restart', as
 })
 
 t.test('a revoked key is refused although its gateway accepted it', async (t) => {
-  const world = await createWorld(t)
-  const bench = benchOf(world, world.store)
+  const { world, ...bench } = await opened(t)
   const send = async (nonce: number, over: Partial<Work> = {}): Promise<string> => {
     const signedBy = signedWith(nonce)
     return codeOf(await bench.submit(createIntent(DEMO, anIntent()), { signedBy, ...over }))
@@ -453,7 +423,7 @@ t.test('a revoked key is refused although its gateway accepted it', async (t) =>
 t.test('a full nonce table answers configuration_error, not a replay error', async (t) => {
   const world = await createWorld(t)
   const nonces = createNonceTable({ salt: Buffer.alloc(32), maxEntries: 1 })
-  const bench = benchOf(world, world.store, { ...world.memory(), nonces })
+  const bench = benchOf(world, { memory: { ...world.memory(), nonces } })
   const codes = []
   for (const nonce of [1, 2]) {
     const signedBy = signedWith(nonce)
@@ -470,31 +440,16 @@ const signedWith = (nonce: number): SignedBy => ({
 })
 
 t.test('while the disk is almost full, reads work and open payments proceed', async (t) => {
-  const world = await createWorld(t)
   let low = true
-  let commits = 0
-  const store: Store = {
-    ...world.store,
-    commit: async (batch) => {
-      commits += 1
-      await world.store.commit(batch)
-    },
-  }
-  const bench = benchOf(world, store, world.memory(), () => low)
+  const bench = await opened(t, { diskIsLow: () => low })
   const create = (): Command => createIntent(DEMO, anIntent())
   t.equal(codeOf(await bench.submit(create())), 'configuration_error')
-  t.equal(commits, 0, 'refused before it was decided')
+  t.equal(bench.commits(), 0, 'refused before it was decided')
   t.equal(bench.pipeline.metrics.refusedDiskLow, 1)
   t.equal(codeOf(await bench.submit(getBalances(DEMO))), 'ok')
-  t.equal(
-    codeOf(await bench.submit(create(), { queueKey: 'internal' })),
-    'ok',
-    'internal commands may use the disk reserve',
-  )
+  const internal = await bench.submit(create(), { queueKey: 'internal' })
+  t.equal(codeOf(internal), 'ok', 'internal commands may use the disk reserve')
   low = false
-  t.equal(
-    codeOf(await bench.submit(createIntent(DEMO, anIntent({ idempotency_key: 'later' })))),
-    'ok',
-  )
+  t.equal(codeOf(await bench.submit(create())), 'ok')
   t.equal(bench.pipeline.metrics.refusedDiskLow, 1)
 })

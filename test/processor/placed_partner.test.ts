@@ -5,7 +5,6 @@ import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import { bearer } from '../../src/grpc/bearer.js'
-import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createQueryRunner } from '../../src/processor/queries/query.js'
@@ -13,7 +12,7 @@ import { NO_STATEMENTS } from '../../src/processor/recovery/statement_check.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { withEveryRole } from '../support/callers.js'
-import { createWorld } from '../support/world.js'
+import { createWorld, SILENT_LOG } from '../support/world.js'
 
 const TOKEN = 'it_test'
 const HERE = { shard: 'books_1', address: '10.0.0.1:50051', epoch: 1 }
@@ -27,10 +26,10 @@ const world = await createWorld(t)
 const { clock, store, vault } = world
 const memory = world.memory()
 let isClusterDown = false
-const log = createLog('test', { LOG_LEVEL: 'silent' })
+const log = SILENT_LOG
 const server = createServer(
   {
-    ...{ clock, random: systemRandom(), memory, pipeline: { submit: world.submit } },
+    ...{ clock, random: systemRandom(), memory, pipeline: world },
     reader: createQueryRunner({ lists: store.lists, vault, brand: 'Service' }, log),
   },
   withEveryRole(TOKEN, 'ann'),

@@ -3,7 +3,6 @@ import pino from 'pino'
 import t from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import type { QueueKey } from '../../src/processor/cycle/command.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
@@ -14,7 +13,7 @@ import {
 } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES } from '../support/world.js'
-import { payout } from './scenarios.js'
+import { tryPay } from './scenarios.js'
 
 const CONTEXT = { lists: { scheduled: () => ({}) } } as unknown as QueryContext
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
@@ -97,7 +96,7 @@ t.test('a query that throws is answered internal_error and frees its slot', asyn
 
 t.test('900 lists of one partner do not delay another partner', async (t) => {
   const world = await createWorld(t)
-  for (let i = 0; i < 3; i++) await world.run(createPayout(DEMO, payout()))
+  for (let i = 0; i < 3; i++) await tryPay(world)
   const { vault, store } = world
   const reader = createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, log)
   let answered = 0

@@ -13,7 +13,6 @@ import {
   pauseSubmissions,
   resumeSubmissions,
 } from '../../src/processor/commands/operators/submissions_pause.js'
-import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
 import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
@@ -22,7 +21,7 @@ import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_
 import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
 import { railMovementsOf, type MovementsView } from '../../src/processor/queries/rail_movements.js'
 import { codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
-import { beginLifecycle } from './intent_lifecycle.js'
+import { authorized, captured, intentAt, scanned } from './intent_lifecycle.js'
 import {
   discrepanciesOf,
   executed,
@@ -32,6 +31,8 @@ import {
   payout,
   read,
   see,
+  tryPay,
+  approve,
 } from './scenarios.js'
 
 const railNamed = (name: string, carries: Partial<RailEntry>): RailEntry => ({
@@ -58,15 +59,20 @@ const routesOf = (sent: readonly RailInstruction[]): string[] =>
     return [`${each.kind} ${rail} ${route}`]
   })
 
+const reported = (world: World, rail: string, report: RailReport) =>
+  world.run(applyRailReport(report, 0, rail))
+
+/** A minute later. */
+async function inquireLater(world: World, id: PayoutId): Promise<void> {
+  world.clock.pass(60_000)
+  await world.run(firePayoutTimer(id))
+}
+
 t.test('instruction, query and recall go to the rail of their route', async (t) => {
   const world = await begin(t, VIET, THAI)
   const { id } = await pay(world)
-  world.clock.pass(60_000)
-  await world.run(firePayoutTimer(id))
-  const intent = await beginLifecycle(world)
-  await intent.scan('5000')
-  await intent.confirm()
-  await intent.executed()
+  await inquireLater(world, id)
+  const intent = await intentAt(world, captured)
   await intent.refund()
   t.same(routesOf(world.railInstructions), [
     'instruct viet sandbox/VN/VND',
@@ -81,16 +87,15 @@ t.test('a payment keeps its rail when another one has its route', async (t) => {
   const { id } = await pay(world)
   rulesLater.rails = createRailTable([railNamed('other', { payouts: ['VN/VND'] }), VIET])
   await world.rebuild()
-  world.clock.pass(60_000)
-  await world.run(firePayoutTimer(id))
+  await inquireLater(world, id)
   const { id: next } = await pay(world)
   t.same(routesOf(world.railInstructions), [
     'instruct viet sandbox/VN/VND',
     'query viet sandbox/VN/VND',
     'instruct other sandbox/VN/VND',
   ])
-  await world.run(applyRailReport(executed(id), 0, 'viet'))
-  await world.run(applyRailReport(executed(next), 0, 'other'))
+  await reported(world, 'viet', executed(id))
+  await reported(world, 'other', executed(next))
   t.match([await see(world, id), await see(world, next)], [COMPLETED, COMPLETED])
   t.same(await discrepanciesOf(world), [])
 })
@@ -114,9 +119,8 @@ t.test('an operator names the rail of a route for its new payments', async (t) =
   }
   t.equal(await set('sandbox/VN/VND', 'other'), 'ok')
   await world.rebuild()
-  world.clock.pass(60_000)
-  await world.run(firePayoutTimer(id))
-  await world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'viet'))
+  await inquireLater(world, id)
+  await reported(world, 'viet', executed(id, { status: 'not_found' }))
   const { id: next } = await pay(world)
   t.same(routesOf(world.railInstructions), [
     'instruct viet sandbox/VN/VND',
@@ -124,8 +128,8 @@ t.test('an operator names the rail of a route for its new payments', async (t) =
     'instruct viet sandbox/VN/VND',
     'instruct other sandbox/VN/VND',
   ])
-  await world.run(applyRailReport(executed(id), 0, 'viet'))
-  await world.run(applyRailReport(executed(next), 0, 'other'))
+  await reported(world, 'viet', executed(id))
+  await reported(world, 'other', executed(next))
   t.match([await see(world, id), await see(world, next)], [COMPLETED, COMPLETED])
   t.match(await operatorLog(t), [
     { action: 'set_route_rail', actor: 'ann', subject: 'sandbox/VN/VND other' },
@@ -133,7 +137,7 @@ t.test('an operator names the rail of a route for its new payments', async (t) =
 
   rulesLater.rails = createRailTable([VIET, THAI])
   await world.rebuild()
-  t.equal(codeOf(await world.run(createPayout(DEMO, payout()))), 'rail_unavailable', 'not viet')
+  t.equal(codeOf(await tryPay(world)), 'rail_unavailable', 'not viet')
   t.same(routesNotCarried(world.memory(), rulesLater.rails).length, 1)
   world.downRails.set('sandbox', 1)
   t.match(viewOf<{ rails: object[] }>(await world.run(listRoutes())).rails, [
@@ -167,10 +171,8 @@ for (const subject of ['rail viet', 'corridor VN/VND', 'environment sandbox']) {
     const accepted = await pay(world)
     t.match(accepted, { status: 'processing' })
     const held = await pay(world, { reference: 'sandbox:review' })
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, held.id))), 'ok')
-    const intent = await beginLifecycle(world)
-    await intent.scan('5000')
-    t.equal(codeOf(await intent.confirm()), 'ok')
+    t.equal(codeOf(await approve(world, held.id)), 'ok')
+    await intentAt(world, authorized)
     const others =
       subject === 'environment sandbox' ? [] : ['instruct sandbox sandbox/th_promptpay']
     for (let times = 0; times < 2; times++) {
@@ -189,7 +191,7 @@ for (const subject of ['rail viet', 'corridor VN/VND', 'environment sandbox']) {
       each.kind === 'instruct' && each.instruction.rail === 'viet' ? [each.instruction.id] : [],
     )
     t.same(sent.sort(), [accepted.id, held.id].sort())
-    for (const id of sent) await world.run(applyRailReport(executed(id as PayoutId), 0, 'viet'))
+    for (const id of sent) await reported(world, 'viet', executed(id as PayoutId))
     t.match([await see(world, accepted.id), await see(world, held.id)], [COMPLETED, COMPLETED])
   })
 }
@@ -197,9 +199,7 @@ for (const subject of ['rail viet', 'corridor VN/VND', 'environment sandbox']) {
 t.test('an intent that waits too long for the end of a pause fails', async (t) => {
   const world = await begin(t, VIET, THAI)
   await pause(world, 'corridor th_promptpay')
-  const intent = await beginLifecycle(world)
-  await intent.scan('5000')
-  t.equal(codeOf(await intent.confirm()), 'ok')
+  const intent = await intentAt(world, authorized)
   await world.fireTimers(RULES.railSubmitTtlMs)
   t.match(await intent.see(), { status: 'failed', failure: { code: 'rail_unavailable' } })
   await resume(world, 'corridor th_promptpay')
@@ -210,7 +210,7 @@ t.test('an intent that waits too long for the end of a pause fails', async (t) =
 t.test('what was decided before a pause is asked about, and sent again after it', async (t) => {
   const world = await begin(t, VIET, THAI)
   const notFound = async (id: PayoutId) =>
-    world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'viet'))
+    reported(world, 'viet', executed(id, { status: 'not_found' }))
   // Decided in one batch with the pause; the process ends before the instruction is sent.
   const [decided] = await world.runAll([
     createPayout(DEMO, payout()),
@@ -237,16 +237,13 @@ t.test('what was decided before a pause is asked about, and sent again after it'
     ['query', 'instruct', 'query'].map((kind) => `${kind} viet sandbox/VN/VND`),
     'and the inquiries go on as after a submission',
   )
-  await world.run(applyRailReport(executed(id), 0, 'viet'))
+  await reported(world, 'viet', executed(id))
   t.match(await see(world, id), COMPLETED)
 })
 
 t.test('what is captured is recalled during a pause', async (t) => {
   const world = await begin(t, VIET, THAI)
-  const intent = await beginLifecycle(world)
-  await intent.scan('5000')
-  await intent.confirm()
-  await intent.executed()
+  const intent = await intentAt(world, captured)
   await pause(world, 'rail sandbox')
   await intent.refund()
   await world.fireTimers(60_000)
@@ -284,13 +281,13 @@ t.test('pauses are listed, of what exists', async (t) => {
 t.test('a report from another rail is a discrepancy and is not applied', async (t) => {
   const world = await begin(t, VIET, THAI)
   const { id } = await pay(world)
-  await world.run(applyRailReport(executed(id), 0, 'sandbox'))
+  await reported(world, 'sandbox', executed(id))
   t.match(await see(world, id), { status: 'processing' })
   t.match(await discrepanciesOf(world), [{ entity: id, reason: 'other_rail' }])
   t.match(world.railInstructions.at(-1), { kind: 'acknowledge' }, 'it is not repeated for ever')
-  await world.run(applyRailReport(executed(id, { rail: 'sandbox' }), 0, 'viet'))
+  await reported(world, 'viet', executed(id, { rail: 'sandbox' }))
   t.match(await see(world, id), { status: 'processing' }, "about another rail's instruction")
-  await world.run(applyRailReport(executed(id), 0, 'viet'))
+  await reported(world, 'viet', executed(id))
   t.match(await see(world, id), COMPLETED)
   const { data } = viewOf<MovementsView>(await read(world, railMovementsOf([id])))
   t.same(
@@ -305,12 +302,10 @@ t.test('a report from another rail is a discrepancy and is not applied', async (
 
 t.test('the booking of an intent is of the rail of its route', async (t) => {
   const world = await begin(t, VIET, { ...THAI, name: 'thai' })
-  const { id, ...intent } = await beginLifecycle(world)
-  await intent.scan('5000')
-  await intent.confirm()
-  const paid = { amount: 5000n, currency: 'THB', destinationAccount: '0066812345678' }
+  const { id, ...intent } = await intentAt(world, authorized)
+  const paid = { amount: 36_000n, currency: 'THB', destinationAccount: '0066812345678' }
   const report = { status: 'executed', id, reportId: 'report', transactionId: 'TX1', ...paid }
-  await world.run(applyRailReport(report as RailReport, 0, 'thai'))
+  await reported(world, 'thai', report as RailReport)
   t.match(await intent.see(), { status: 'captured' })
   const { data } = viewOf<MovementsView>(await read(world, railMovementsOf([id])))
   t.match(data, [{ movement: 'executed', rail: 'thai' }])
@@ -322,22 +317,19 @@ t.test('a rail that is down stops new payouts on its routes only', async (t) => 
   const waiting = await pay(world)
   t.match(waiting, { status: 'processing' }, 'a short outage is waited for')
   world.downRails.set('viet', OUTAGE_MS + 1)
-  t.equal(codeOf(await world.run(createPayout(DEMO, payout()))), 'rail_unavailable')
-  const intent = await beginLifecycle(world)
-  await intent.scan('5000')
-  t.equal(codeOf(await intent.confirm()), 'ok', 'the other one does not notice')
-  t.same(routesOf(world.railInstructions), ['instruct sandbox sandbox/th_promptpay'])
+  t.equal(codeOf(await tryPay(world)), 'rail_unavailable')
+  await intentAt(world, authorized)
+  const sent = routesOf(world.railInstructions)
+  t.same(sent, ['instruct sandbox sandbox/th_promptpay'], 'the other one does not notice')
   world.downRails.clear()
-  world.clock.pass(60_000)
-  await world.run(firePayoutTimer(waiting.id))
+  await inquireLater(world, waiting.id)
   t.same(routesOf(world.railInstructions).slice(1), ['instruct viet sandbox/VN/VND'])
 })
 
 t.test('while its rail is down an intent is refused by its confirmation only', async (t) => {
   const world = await begin(t, VIET, THAI)
   world.downRails.set('sandbox', OUTAGE_MS + 1)
-  const intent = await beginLifecycle(world)
-  t.equal(codeOf(await intent.scan('5000')), 'ok')
+  const intent = await intentAt(world, scanned)
   const key = { idempotency_key: 'confirmed once' }
   t.equal(codeOf(await intent.confirm(key)), 'configuration_error')
   t.match(await intent.see(), { status: 'created' })
@@ -347,9 +339,8 @@ t.test('while its rail is down an intent is refused by its confirmation only', a
 
 t.test('a route that no rail carries', async (t) => {
   const world = await begin(t, railNamed('bank', { payouts: ['ID/IDR'] }))
-  t.equal(codeOf(await world.run(createPayout(DEMO, payout()))), 'rail_unavailable')
-  const intent = await beginLifecycle(world)
-  await intent.scan('5000')
+  t.equal(codeOf(await tryPay(world)), 'rail_unavailable')
+  const intent = await intentAt(world, scanned)
   t.equal(codeOf(await intent.confirm()), 'configuration_error')
 })
 
@@ -362,16 +353,15 @@ t.test(
     const { rail, ...former } = live.context
     t.equal(rail, 'viet', 'the first rail of the file has the route now')
     live.context = former
-    world.clock.pass(60_000)
-    await world.run(firePayoutTimer(id))
-    await world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'viet'))
+    await inquireLater(world, id)
+    await reported(world, 'viet', executed(id, { status: 'not_found' }))
     t.match(await discrepanciesOf(world), [{ entity: id, reason: 'other_rail' }])
-    await world.run(applyRailReport(executed(id, { status: 'not_found' }), 0, 'sandbox'))
+    await reported(world, 'sandbox', executed(id, { status: 'not_found' }))
     t.same(routesOf(world.railInstructions).slice(1), [
       'query sandbox sandbox/VN/VND',
       'instruct sandbox sandbox/VN/VND',
     ])
-    await world.run(applyRailReport(executed(id), 0, 'sandbox'))
+    await reported(world, 'sandbox', executed(id))
     t.match(await see(world, id), COMPLETED)
   },
 )

@@ -1,11 +1,8 @@
 /** Retention: events, idempotency keys and actions of requests are deleted by their age. */
 import { join } from 'node:path'
 import t from 'tap'
-import { audit } from '../../src/audit/audit.js'
-import { openBooks } from '../../src/audit/books.js'
 import { DAY, HOUR } from '../../src/base/clock.js'
 import { leastIdAt, type PayoutId, type RequestId, type TenantId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { createSteadyClock } from '../../src/base/steady_clock.js'
 import { recorded } from '../../src/processor/changes/request_actions.js'
 import { internalWork, type Command } from '../../src/processor/cycle/command.js'
@@ -20,10 +17,11 @@ import { listEventRecords, listEvents } from '../../src/processor/queries/event_
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { FILES } from '../../src/base/subjects.js'
 import { rawBooks, sqliteOnly } from '../support/books.js'
+import { brokenIn } from './audited_world.js'
 import { eventually } from '../support/eventually.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
 import { captured, intentAt } from './intent_lifecycle.js'
 import { executed, read } from './scenarios.js'
 import { writeSmallBooks } from '../audit/small_books.js'
@@ -37,8 +35,8 @@ const retentionOf = (world: World, keep: Partial<KeptDays>, rowsMax = 3, isStead
     isSteady,
     lists: world.store.lists,
     memory: world.memory(),
-    pipeline: { submit: (work) => world.submit(work) },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    pipeline: world,
+    log: SILENT_LOG,
     rowsMax,
     pauseMs: 0,
   })
@@ -256,14 +254,14 @@ t.test(
     await world.rebuild()
     const moves = createKeyIndexMoves({
       memory: world.memory(),
-      pipeline: { submit: (work) => world.submit(work) },
+      pipeline: world,
       ...{ newest: 2, pauseMs: 0 },
     })
     moves.start()
     const moved = async () => (await world.store.boot(world.clock.now())).indexedKeysThrough
     await eventually('a move', async () => (await moved()) > keys)
     moves.stop()
-    t.equal(await brokenIn(world, folder), null)
+    t.equal(await brokenIn(world), null)
 
     const raw = await rawBooks(folder)
     for (const [name, ...damages] of DAMAGE) {
@@ -273,7 +271,7 @@ t.test(
         const damaged = await rawBooks(copy)
         await damaged.exec(sql)
         await damaged.close()
-        t.equal(await brokenIn(world, copy), name, sql)
+        t.equal(await brokenIn({ ...world, folder: copy }), name, sql)
       }
     }
     await raw.close()
@@ -306,17 +304,6 @@ const DAMAGE = [
     'INSERT INTO idempotency_index_moves VALUES (999999, 0)',
   ],
 ] as const
-
-/** The name of the check that fails. */
-async function brokenIn(world: World, folder: string): Promise<string | null> {
-  const books = await openBooks(folder, world.clock)
-  const report = await audit(books, {
-    ...{ live: true, isRailElsewhere: true },
-    ...{ stopwatch: () => 0, onCheck: () => undefined },
-  })
-  await books.close()
-  return report.broken?.name ?? null
-}
 
 t.test('what a request changed is forgotten by its age', async (t) => {
   const world = await createWorld(t)

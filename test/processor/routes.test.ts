@@ -17,6 +17,7 @@ import {
   payout,
   see,
   runOnBothStores,
+  tryPay,
 } from './scenarios.js'
 
 const ACME = tenantOf('acme' as PartnerId, 'sandbox')
@@ -41,9 +42,7 @@ runOnBothStores({
     await world.run(createPartner(OPERATOR, 'acme', { corridors: CORRIDOR_NAMES, withFunds: true }))
     const fee = async (): Promise<string[]> => {
       const mine = await pay(world, { amount: '1000000' })
-      const theirs = viewOf<{ fee: string }>(
-        await world.run(createPayout(ACME, payout({ amount: '1000000' }))),
-      )
+      const theirs = viewOf<{ fee: string }>(await tryPay(world, { amount: '1000000' }, ACME))
       return [mine.fee, theirs.fee]
     }
     t.same(await fee(), ['10300', '10300'])
@@ -66,7 +65,7 @@ runOnBothStores({
     await set(world, DEMO, { handling: 'deducted', platform_bps: 33 })
     const paid = await pay(world, { amount: '1000001' })
     t.match(paid, { total: '1000001', fee: '11601', recipient_amount: '988400' })
-    const little = await world.run(createPayout(DEMO, payout({ amount: '8327' })))
+    const little = await tryPay(world, { amount: '8327' })
     t.equal(codeOf(little), 'payout_limit_exceeded', 'the recipient would get nothing')
     t.match(await pay(world, { amount: '8329' }), { fee: '8328', recipient_amount: '1' })
   },
@@ -95,7 +94,7 @@ runOnBothStores({
   },
 
   'a disabled route refuses payouts until it is enabled': async (t, world) => {
-    const code = async (): Promise<string> => codeOf(await world.run(createPayout(DEMO, payout())))
+    const code = async (): Promise<string> => codeOf(await tryPay(world))
     await set(world, null, { enabled: false })
     t.equal(await code(), 'unsupported_destination')
     await set(world, DEMO, { enabled: true })
@@ -105,16 +104,14 @@ runOnBothStores({
   'operators can add a country': async (t, world) => {
     const inline = { ...payout().beneficiary!, destination_country: 'JP', currency: 'JPY' }
     const request = { amount: '100', currency: 'JPY', beneficiary: inline }
-    const code = async (): Promise<string> =>
-      codeOf(await world.run(createPayout(DEMO, payout(request))))
+    const code = async (): Promise<string> => codeOf(await tryPay(world, request))
     t.equal(await code(), 'unsupported_destination')
     await set(world, DEMO, { country: 'JP', currency: 'JPY' })
     t.equal(await code(), 'insufficient_balance')
   },
 
   'the default routes apply to the sandbox only': async (t, world) => {
-    const code = async (): Promise<string> =>
-      codeOf(await world.run(createPayout(PRODUCTION, payout())))
+    const code = async (): Promise<string> => codeOf(await tryPay(world, {}, PRODUCTION))
     t.equal(await code(), 'unsupported_destination')
     await set(world, null)
     t.equal(await code(), 'insufficient_balance')
@@ -128,7 +125,7 @@ runOnBothStores({
       ['2000', 'ok'],
       ['2001', 'payout_limit_exceeded'],
     ] as const) {
-      t.equal(codeOf(await world.run(createPayout(DEMO, payout({ amount })))), code, amount)
+      t.equal(codeOf(await tryPay(world, { amount })), code, amount)
     }
   },
 

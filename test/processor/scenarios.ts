@@ -3,12 +3,12 @@
  * SQLite before every command, and ends with a balanced ledger.
  */
 import t, { type Test } from 'tap'
-import { createLog } from '../../src/base/log.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import type { RailReport } from '../../src/rails/rail.js'
 import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
+import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
 import { createQueryRunner, type Query } from '../../src/processor/queries/query.js'
@@ -17,7 +17,7 @@ import type { CreatePayout__Output as CreatePayout } from '../../protos/types/ca
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
 import { rawBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
-import { createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
+import { createWorld, DEMO, RULES, SILENT_LOG, viewOf, type World } from '../support/world.js'
 
 export type Scenario = (t: Test, world: World) => Promise<void>
 
@@ -66,8 +66,28 @@ export function payoutTo(beneficiaryId: string, given: Partial<CreatePayout> = {
   return request
 }
 
-export const pay = async (world: World, given: Partial<CreatePayout> = {}): Promise<PayoutView> =>
-  viewOf<PayoutView>(await world.run(createPayout(DEMO, payout(given))))
+/** The answer of a request for a payout. */
+export const tryPay = (
+  world: World,
+  given: Partial<CreatePayout> = {},
+  tenant = DEMO,
+): Promise<Answer> => world.run(createPayout(tenant, payout(given)))
+
+export const pay = async (
+  world: World,
+  given: Partial<CreatePayout> = {},
+  tenant = DEMO,
+): Promise<PayoutView> => viewOf<PayoutView>(await tryPay(world, given, tenant))
+
+/** @param orphans that the reviewer names */
+export const approve = (
+  world: World,
+  id: string,
+  orphans: readonly string[] = [],
+): Promise<Answer> => world.run(approvePayout(OPERATOR, id, orphans))
+
+export const reject = (world: World, id: string): Promise<Answer> =>
+  world.run(rejectPayout(OPERATOR, id))
 
 export const see = async (world: World, id: string): Promise<PayoutView> =>
   viewOf<PayoutView>(await world.run(getPayout(DEMO, id)))
@@ -113,7 +133,7 @@ export interface PageView<Item> {
 export const readRawJson = (world: World, query: Query): Promise<Answer> =>
   createQueryRunner(
     { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
-    createLog('test', { LOG_LEVEL: 'silent' }),
+    SILENT_LOG,
   ).run(query)
 
 export const read = async (world: World, query: Query): Promise<Answer> => {
@@ -181,5 +201,11 @@ export const aRoute = (given: Partial<WireRoute> = {}): WireRoute => ({
   refund_fees_on_reversal: true,
   ...given,
 })
+
+/** What was sent to rails. */
+export const sentKinds = (world: World): string[] => world.railInstructions.map(({ kind }) => kind)
+
+export const idsOf = (items: readonly { readonly id: string }[]): string[] =>
+  items.map(({ id }) => id)
 
 export const types = (world: World): string[] => world.events.map(({ type }) => type)

@@ -13,10 +13,8 @@ import { configuredCaller, createCallers, callerEntry } from '../../src/auth/cal
 import { systemClock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { CLEARTEXT, openGrpcTls } from '../../src/grpc/tls.js'
-import { createLog } from '../../src/base/log.js'
 import { readSettings } from '../../src/base/settings_reader.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
-import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
 import { bySession } from '../../src/processor/commands/intents/token_commands.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
@@ -38,9 +36,17 @@ import { startScreening, type ScreeningServer } from '../../src/screening/sandbo
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  BY_TEST,
+  codeOf,
+  createWorld,
+  DEMO,
+  viewOf,
+  type World,
+  SILENT_LOG,
+} from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
-import { balanceOf, OPERATOR, payout, readAll, type PayoutView } from './scenarios.js'
+import { balanceOf, payout, readAll, type PayoutView, approve, reject } from './scenarios.js'
 
 const TOKEN = 'cwy_processor_'.padEnd(64, 'x')
 const callers = createCallers(
@@ -268,8 +274,8 @@ t.test('without an answer a payout is held with its cause', async (t) => {
   t.equal(world.railInstructions.length, 1)
   await world.rebuild()
   const [approved, rejected] = held.map(({ payout: { id } }) => id)
-  t.match(await world.run(approvePayout(OPERATOR, approved!)), { view: { status: 'processing' } })
-  t.match(await world.run(rejectPayout(OPERATOR, rejected!)), { view: { status: 'failed' } })
+  t.match(await approve(world, approved!), { view: { status: 'processing' } })
+  t.match(await reject(world, rejected!), { view: { status: 'failed' } })
   t.equal(world.railInstructions.length, 2, 'what is approved is not screened again')
 })
 
@@ -315,7 +321,7 @@ t.test('over TLS, with the files and the token file of the settings', async (t) 
   const ca = createAuthority()
   const filesOf = (name: string): ReturnType<typeof writeTlsFiles> =>
     writeTlsFiles(folder, name, ca.issue(name), ca)
-  const silent = createLog('test', { LOG_LEVEL: 'silent' })
+  const silent = SILENT_LOG
   const server = await startScreening({
     ...{ address: '127.0.0.1:0', callers, tls: openGrpcTls(filesOf('screening'), silent) },
   })

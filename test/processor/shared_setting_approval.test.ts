@@ -35,7 +35,7 @@ async function openCluster(t: Test, rules: object = { secondOperator, rails: RAI
     clock: world.clock,
     random: systemRandom(),
     memory: world.memory(),
-    pipeline: { submit: world.submit },
+    pipeline: world,
     reader: { run: () => Promise.resolve({ ok: false, code: 'internal_error' }) },
   }
   const callers = createCallers(

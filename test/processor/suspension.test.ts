@@ -18,7 +18,7 @@ import {
   THAI,
   intentAt,
 } from './intent_lifecycle.js'
-import { executed, OPERATOR, payout, runOnBothStores, see } from './scenarios.js'
+import { executed, OPERATOR, payout, runOnBothStores, see, tryPay } from './scenarios.js'
 
 const CONVERSION = { sell_currency: 'USD', sell_amount: '1000', buy_currency: 'THB' }
 
@@ -34,9 +34,7 @@ async function begun(world: World) {
   const quoted = await intentAt(world, scanned)
   const open = await beginLifecycle(world)
   const quote = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, CONVERSION)))
-  const paid = viewOf<{ id: string; beneficiary: { id: string } }>(
-    await world.run(createPayout(DEMO, payout())),
-  )
+  const paid = viewOf<{ id: string; beneficiary: { id: string } }>(await tryPay(world))
   const endpoint = viewOf<{ id: string }>(
     await world.run(
       createWebhookEndpoint(DEMO, { url: 'https://partner.test', enabled_events: ['*'] }),

@@ -9,7 +9,6 @@ import {
   TO_RAIL_PER_POLL,
 } from '../../src/processor/background/timers.js'
 import { refuse } from '../../src/processor/cycle/answer.js'
-import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import {
   pauseSubmissions,
   resumeSubmissions,
@@ -25,7 +24,7 @@ import {
   waiting,
   intentAt,
 } from './intent_lifecycle.js'
-import { OPERATOR, pay, see } from './scenarios.js'
+import { OPERATOR, pay, see, approve } from './scenarios.js'
 
 const DECADES = 73 * 365 * DAY
 
@@ -193,7 +192,7 @@ t.test('an approved payout waits for the rail', async (t) => {
   const world = await createWorld(t)
   const held = await pay(world, { reference: 'sandbox:review' })
   world.setRail(false)
-  viewOf(await world.run(approvePayout(OPERATOR, held.id)))
+  viewOf(await approve(world, held.id))
   const { submitted, poll } = pollTimers(t, world)
   world.clock.pass(RULES.reviewTtlMs)
   await poll(2)

@@ -3,12 +3,11 @@ import t from 'tap'
 import { DAY, plus, toRfc3339, type Clock } from '../../src/base/clock.js'
 import { leastIdAt, tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
-import { rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { showUsage } from '../../src/processor/queries/usage_show.js'
 import { changeContexts, rawBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
-import { OPERATOR, pay, read } from './scenarios.js'
+import { OPERATOR, pay, read, reject } from './scenarios.js'
 
 const CALLS = { answered: 7 }
 
@@ -93,7 +92,7 @@ t.test('a sum can be more than 64 bits', async (t) => {
   const totals: bigint[] = []
   for (const part of ['4999999999999999999', '8900000000000000001']) {
     const held = await pay(world, { amount: part, reference: 'sandbox:review' })
-    viewOf(await world.run(rejectPayout(OPERATOR, held.id)))
+    viewOf(await reject(world, held.id))
     totals.push(BigInt(held.total))
   }
   const [, payouts] = (await usage(world)).kinds

@@ -2,13 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import t, { type Test } from 'tap'
-import { audit } from '../../src/audit/audit.js'
-import { openBooks } from '../../src/audit/books.js'
+import t from 'tap'
 import { DAY, plus } from '../../src/base/clock.js'
-import { FILES } from '../../src/base/subjects.js'
 import type { IntentId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { createUserExpiry } from '../../src/processor/background/user_expiry.js'
 import { createUserErasures } from '../../src/processor/background/user_erasures.js'
 import {
@@ -24,11 +20,10 @@ import {
   listUserErasures,
 } from '../../src/processor/queries/user_erasure_list.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
-import { exportSchemas } from '../../src/store/postgres/copy.js'
 import { TABLES } from '../../src/store/tables.js'
-import { isOnPostgres, rawBooks, server, shardOf, sqliteOnly } from '../support/books.js'
-import { tempFolder } from '../support/temp_folder.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { rawBooks, sqliteOnly } from '../support/books.js'
+import { brokenIn } from './audited_world.js'
+import { codeOf, createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
 import {
   authorized,
   beginLifecycle,
@@ -56,7 +51,7 @@ const erasuresOf = (world: World, steps = Number.POSITIVE_INFINITY) => {
         else work.reply(refuse('configuration_error'))
       },
     },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     ...{ linksAStep: 2, pauseMs: 0 },
   })
 }
@@ -101,23 +96,6 @@ async function tablesNaming(world: World, text: string): Promise<readonly string
   return named
 }
 
-/** The name of the check that fails. */
-async function brokenIn(t: Test, world: World): Promise<string | null> {
-  let { folder } = world
-  if (isOnPostgres()) {
-    folder = tempFolder(t)
-    const file = join(folder, FILES.processorDatabase)
-    await exportSchemas(server(), [{ schema: shardOf(world.folder), file, holds: 'books' }])
-  }
-  const books = await openBooks(folder, world.clock)
-  const report = await audit(books, {
-    ...{ live: true, isRailElsewhere: true },
-    ...{ stopwatch: () => 0, onCheck: () => undefined },
-  })
-  await books.close()
-  return report.broken && `${report.broken.name}: ${report.broken.found}`
-}
-
 t.test('payments of earlier months name the user no more, others wait', async (t) => {
   const world = await createWorld(t)
   await paid(world, 'bob')
@@ -134,11 +112,11 @@ t.test('payments of earlier months name the user no more, others wait', async (t
   const id = await erase(world)
   t.same(await idsOf(world, USER), [], 'the list is no longer found by the user')
   t.match(await erasure(world), { id, tenant: DEMO, status: 'running', payments: 0 })
-  t.equal(await brokenIn(t, world), null, 'none is erased yet')
+  t.equal(await brokenIn(world), null, 'none is erased yet')
   const erasures = erasuresOf(world)
   await erasures.run()
   t.match(await erasure(world), { status: 'waiting', payments: 4, waiting: 2 })
-  t.equal(await brokenIn(t, world), null, 'two wait')
+  t.equal(await brokenIn(world), null, 'two wait')
   t.same(await idsOf(world, id), all.slice(2), 'the list is found by the id of the erasure')
 
   const later = await paid(world)
@@ -149,7 +127,7 @@ t.test('payments of earlier months name the user no more, others wait', async (t
   t.same(await idsOf(world, USER), [later.id], 'also after a restart')
   await erasuresOf(world).run()
   t.match(await erasure(world), { status: 'ended', payments: 6, waiting: 0 })
-  t.equal(await brokenIn(t, world), null)
+  t.equal(await brokenIn(world), null)
   await world.rebuild()
   t.same(await idsOf(world, id), all)
   t.same(await idsOf(world, USER), [later.id])
@@ -159,7 +137,7 @@ t.test('payments of earlier months name the user no more, others wait', async (t
   await erase(world)
   await erasuresOf(world).run()
   t.match(await erasure(world), { status: 'ended', payments: 1 }, 'a second time')
-  t.equal(await brokenIn(t, world), null)
+  t.equal(await brokenIn(world), null)
   t.same(await tablesNaming(world, USER), [], 'no table names the user')
   t.ok((await world.trialBalance()).balanced)
 })
@@ -194,7 +172,7 @@ t.test('an erasure goes on where a crash has ended it, at any commit', async (t)
   for (let steps = 1; (await erasure(world))['status'] !== 'ended'; steps++) {
     t.ok(steps < 9, 'it ends')
     await erasuresOf(world, 1).run()
-    t.equal(await brokenIn(t, world), null, `after ${steps} commits`)
+    t.equal(await brokenIn(world), null, `after ${steps} commits`)
     await world.rebuild()
     t.same(await idsOf(world, USER), [])
   }
@@ -253,8 +231,8 @@ const expiryOf = (world: World, keepDays: number) =>
     isSteady: () => true,
     lists: world.store.lists,
     memory: world.memory(),
-    pipeline: { submit: (work) => world.submit(work) },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    pipeline: world,
+    log: SILENT_LOG,
     ...{ usersAtOnce: 2, pauseMs: 0, lookMs: 1 },
   })
 
@@ -295,7 +273,7 @@ t.test('users without a payment for as long as the setting says are erased', asy
     await statuses(world),
     users.map(() => 'ended'),
   )
-  t.equal(await brokenIn(t, world), null)
+  t.equal(await brokenIn(world), null)
   for (const user of users) t.same(await tablesNaming(world, user), [], user)
   t.equal((await idsOf(world, USER)).length, 2, 'this user has paid since')
   t.same(await idsOf(world, 'u-open'), [waits.id], 'an open payment waits')
@@ -310,7 +288,7 @@ t.test('users without a payment for as long as the setting says are erased', asy
   const { id, payments } = await erasure(world)
   t.equal(payments, 2)
   t.equal((await idsOf(world, String(id)))[0], recent.id)
-  t.equal(await brokenIn(t, world), null)
+  t.equal(await brokenIn(world), null)
 })
 
 t.test('while the books are read-only, the expiry looks again within an hour', async (t) => {

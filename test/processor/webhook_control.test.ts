@@ -20,7 +20,7 @@ import { eventually } from '../support/eventually.js'
 const NEVER_MS = 2 ** 31 - 1
 
 type PoolStream = ClientDuplexStream<ControlResponse, ControlRequest>
-/** Undefined means that there is no response. */
+/** Undefined: no response. */
 type Script = (request: ControlRequest, stream: PoolStream) => ControlResponse | undefined
 
 async function aControlService(
@@ -35,7 +35,10 @@ async function aControlService(
   server.addService(WebhookControl.service, control.handlers)
   const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
-  const connect = (script: Script): PoolStream => {
+  const connected = (count: number): Promise<unknown> =>
+    eventually(`${count} connected`, () => control.connectedPools === count)
+  const connect = async (script: Script): Promise<PoolStream> => {
+    const before = control.connectedPools
     const client = new WebhookControl(address, credentials.createInsecure())
     const stream = client.Connect()
     stream.on('data', (request: ControlRequest) => {
@@ -47,10 +50,14 @@ async function aControlService(
       stream.cancel()
       client.close()
     })
+    await connected(before + 1)
     return stream
   }
-  const connected = (count: number): Promise<unknown> =>
-    eventually(`${count} connected`, () => control.connectedPools === count)
+  const greet = async (stream: PoolStream, pool: number, more: object = {}): Promise<void> => {
+    const before = pools.length
+    stream.write({ number: 0, greeting: { pool, newest_event: '', ...more } })
+    await eventually('it has reported', () => pools.length > before)
+  }
   const asker = new WebhookControl(address, credentials.createInsecure())
   t.teardown(() => asker.close())
   const claim = (pool: number): Promise<ClaimedEvents> =>
@@ -59,7 +66,7 @@ async function aControlService(
         answer === undefined ? reject(error ?? new Error('no answer')) : resolve(answer),
       ),
     )
-  return { control, connect, connected, pools, claim }
+  return { control, connect, connected, greet, pools, claim }
 }
 
 const inFlight =
@@ -68,12 +75,11 @@ const inFlight =
 const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.code)
 
 t.test('a pool reports its number and its newest event', async (t) => {
-  const { connect, pools } = await aControlService(t)
-  const stream = connect(inFlight(1))
-  stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_1' } })
-  stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_2', tenant: 'demo_sandbox' } })
-  stream.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
-  await eventually('all have reported', () => pools.length === 3)
+  const { connect, greet, pools } = await aControlService(t)
+  const stream = await connect(inFlight(1))
+  await greet(stream, 2, { newest_event: 'evt_1' })
+  await greet(stream, 2, { newest_event: 'evt_2', tenant: 'demo_sandbox' })
+  await greet(stream, 2)
   t.same(pools, [
     [2, { id: 'evt_1', tenant: undefined }],
     [2, { id: 'evt_2', tenant: 'demo_sandbox' }],
@@ -82,36 +88,27 @@ t.test('a pool reports its number and its newest event', async (t) => {
 })
 
 t.test('an expected pool that is not connected is missing', async (t) => {
-  const { control, connect, connected, pools } = await aControlService(t, { expectedPools: 2 })
-  const greet = (stream: PoolStream, pool: number): void =>
-    void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
+  const { control, connect, connected, greet } = await aControlService(t, { expectedPools: 2 })
   t.same(control.missingPools, [1, 2])
-  const second = connect(inFlight(1))
-  await connected(1)
+  const second = await connect(inFlight(1))
   t.same(control.missingPools, [1, 2], 'one without a number')
-  greet(second, 2)
-  await eventually('it has reported', () => pools.length === 1)
+  await greet(second, 2)
   t.same(control.missingPools, [1])
-  const third = connect(inFlight(1))
-  await connected(2)
+  const third = await connect(inFlight(1))
   t.same(control.missingPools, [], 'it may be the missing one')
-  greet(third, 3)
-  await eventually('it has reported', () => pools.length === 2)
+  await greet(third, 3)
   t.same(control.missingPools, [1])
-  const first = connect(inFlight(1))
-  greet(first, 1)
-  await eventually('none is missing', () => control.missingPools.length === 0)
+  await greet(await connect(inFlight(1)), 1)
+  t.same(control.missingPools, [])
   third.cancel()
   await connected(2)
   t.same(control.missingPools, [3], 'beyond the setting, but it was connected')
 })
 
 t.test('a request reaches all pools, or one pool in turn', async (t) => {
-  const { control, connect, connected } = await aControlService(t)
-  connect(inFlight(1))
-  await connected(1)
-  connect(inFlight(2))
-  await connected(2)
+  const { control, connect } = await aControlService(t)
+  await connect(inFlight(1))
+  await connect(inFlight(2))
   const all = await control.requestAll('status', {})
   t.same(all.ok && all.value.map((status) => status.in_flight).sort(), [1, 2])
   const turns = []
@@ -129,13 +126,12 @@ t.test('without a connected pool a request fails', async (t) => {
 })
 
 t.test('a silent pool causes a timeout, and its late response is ignored', async (t) => {
-  const { control, connect, connected } = await aControlService(t, { answerWithinMs: 100 })
+  const { control, connect } = await aControlService(t, { answerWithinMs: 100 })
   let late: () => void = () => undefined
-  connect((request, stream) => {
+  await connect((request, stream) => {
     late = () => stream.write({ number: request.number, status: { in_flight: 9 } })
     return undefined
   })
-  await connected(1)
   t.equal(codeOf(await control.requestAll('status', {})), 'timeout')
   late()
   t.equal(codeOf(await control.requestAll('status', {})), 'timeout', 'a late response is ignored')
@@ -143,9 +139,8 @@ t.test('a silent pool causes a timeout, and its late response is ignored', async
 
 t.test('a pool that disconnects causes an error', async (t) => {
   const { control, connect, connected } = await aControlService(t)
-  connect(inFlight(1))
-  const silent = connect(() => undefined)
-  await connected(2)
+  await connect(inFlight(1))
+  const silent = await connect(() => undefined)
   const responses = control.requestAll('status', {})
   silent.cancel()
   t.equal(codeOf(await responses), 'configuration_error')
@@ -154,14 +149,13 @@ t.test('a pool that disconnects causes an error', async (t) => {
 })
 
 t.test('a fault is returned by its code, and a mismatched response is an error', async (t) => {
-  const { control, connect, connected } = await aControlService(t)
+  const { control, connect } = await aControlService(t)
   const script: Record<string, ControlResponse> = {
     status: { fault: 'invalid_request' },
     poison: { fault: 'an unregistered code' },
     redrive: { status: {} },
   }
-  connect((request) => script[request.request ?? ''])
-  await connected(1)
+  await connect((request) => script[request.request ?? ''])
   t.equal(codeOf(await control.requestAll('status', {})), 'invalid_request')
   t.equal(codeOf(await control.requestAll('poison', {})), 'internal_error')
   t.equal(codeOf(await control.requestAll('redrive', {})), 'internal_error')
@@ -170,9 +164,8 @@ t.test('a fault is returned by its code, and a mismatched response is an error',
 t.test(
   'requests of a tenant in flight are bounded, leave slots to others and free them',
   async (t) => {
-    const { control, connect, connected } = await aControlService(t, { answerWithinMs: 300 })
-    connect(() => undefined)
-    await connected(1)
+    const { control, connect } = await aControlService(t, { answerWithinMs: 300 })
+    await connect(() => undefined)
     const [greedy, other] = ['greedy_sandbox', 'other_sandbox'] as TenantId[]
     const responses = Array.from({ length: CONTROL_REQUESTS_MAX / 2 }, () =>
       control.requestAll('status', {}, greedy),
@@ -186,24 +179,17 @@ t.test(
 )
 
 t.test('a claim asks every other pool', async (t) => {
-  const { control, connect, connected, claim, pools } = await aControlService(t)
-  const greet = (stream: PoolStream, pool: number): void =>
-    void stream.write({ number: 0, greeting: { pool, newest_event: '' } })
-  greet(
-    connect(() => ({ claim: { held_ids: ['own'] } })),
-    1,
-  )
-  await eventually('it has reported', () => pools.length === 1)
+  const { control, connect, connected, greet, claim } = await aControlService(t)
+  await greet(await connect(() => ({ claim: { held_ids: ['own'] } })), 1)
   t.same(await claim(1), { held_ids: [], complete: true }, 'alone')
   const asked: unknown[] = []
-  const second = connect((request) => {
+  const second = await connect((request) => {
     asked.push(request.claim)
     return { claim: { held_ids: ['evt_2'] } }
   })
-  greet(second, 2)
-  const older = connect(() => ({ fault: 'invalid_request' }))
-  greet(older, 3)
-  await eventually('they have reported', () => pools.length === 3)
+  await greet(second, 2)
+  const older = await connect(() => ({ fault: 'invalid_request' }))
+  await greet(older, 3)
   t.same(await claim(1), { held_ids: ['evt_2'], complete: true }, 'an older pool has no part in it')
   t.match(asked, [{ pool: 1, event_ids: ['evt_1', 'evt_2'] }])
   second.cancel()
@@ -214,23 +200,20 @@ t.test('a claim asks every other pool', async (t) => {
 })
 
 t.test('a pool that left is not awaited forever', async (t) => {
-  const { connect, connected, claim, pools } = await aControlService(t, { awaitPoolMs: 10 })
-  const left = connect(() => ({ claim: { held_ids: [] } }))
-  left.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
-  await eventually('it has reported', () => pools.length === 1)
+  const { connect, connected, greet, claim } = await aControlService(t, { awaitPoolMs: 10 })
+  const left = await connect(() => ({ claim: { held_ids: [] } }))
+  await greet(left, 2)
   left.cancel()
   await connected(0)
   await eventually('it is not awaited any more', async () => (await claim(1)).complete)
 })
 
 t.test('a claim is incomplete while a pool is silent or has not come yet', async (t) => {
-  const { connect, pools, claim } = await aControlService(t, {
+  const { connect, greet, claim } = await aControlService(t, {
     ...{ expectedPools: 2, answerWithinMs: 50 },
   })
   t.equal((await claim(1)).complete, false, 'the second one is expected')
-  const silent = connect(() => undefined)
-  silent.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
-  await eventually('it has reported', () => pools.length === 1)
+  await greet(await connect(() => undefined), 2)
   t.equal((await claim(1)).complete, false)
   t.equal((await claim(2)).complete, false, 'the first one is expected')
 })

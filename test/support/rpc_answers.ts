@@ -21,15 +21,13 @@ export interface Refusal {
 }
 
 /** How a call is refused. */
-export async function refusalOf(start: (done: Done) => unknown): Promise<Refusal> {
-  const error = await answerOf(start).then(
+export const refusalOf = (call: Promise<object>): Promise<Refusal> =>
+  call.then(
     () => {
       throw new Error('not refused')
     },
-    (fault: unknown) => fault as ServiceError,
+    (fault: unknown) => refusalIn(fault as ServiceError),
   )
-  return refusalIn(error)
-}
 
 export function refusalIn(error: ServiceError): Refusal {
   const [bytes] = error.metadata.get('grpc-status-details-bin')

@@ -64,7 +64,7 @@ export const MASTER: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
 export const BY_TEST: Origin = { cause: 'request', requestId: null }
 const STARTED_AT = Date.UTC(2026, 10, 21, 3, 0, 0)
 /** One for all: each further one stays in memory. */
-const log = createLog('test', { LOG_LEVEL: 'silent' })
+export const SILENT_LOG = createLog('test', { LOG_LEVEL: 'silent' })
 
 export interface World {
   readonly clock: Clock & { set(at: number): void; pass(milliseconds: number): void }
@@ -161,7 +161,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       memory,
       vault,
       rules: { ...RULES, ...options.rules },
-      log,
+      log: SILENT_LOG,
       yieldToEventLoop:
         options.yieldToEventLoop ?? (() => new Promise((resolve) => setImmediate(resolve))),
       rail: {

@@ -1,5 +1,4 @@
 /** Confirmation: tokens, idempotency keys, the bound quote, and changes since the scan. */
-import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { viewOf } from '../../support/world.js'
 import {
   authorized,
@@ -12,7 +11,6 @@ import {
   QUOTE_TTL,
   scanned,
   usedUp,
-  type Lifecycle,
   type Stage,
 } from '../intent_lifecycle.js'
 import {
@@ -20,23 +18,57 @@ import {
   at,
   becomes,
   CLOSING,
+  created,
+  inTurn,
   NOT_ENABLED,
+  ofOthers,
   refusal,
-  OTHER_TENANT,
   suspended,
   SUSPENDED,
   UNAUTHENTICATED,
-  UNKNOWN,
   withoutCorridor,
+  type Request,
   type Table,
 } from './row.js'
 
+const A = { idempotency_key: 'a' }
+const B = { idempotency_key: 'b' }
+const OTHER_QUOTE = { quote_id: 'qt_00000000000000000000000000' }
+
+const confirmed =
+  (over: object = {}): Request =>
+  (lifecycle) =>
+    lifecycle.confirm(over)
+const withItsQuote: Request = async (lifecycle) =>
+  lifecycle.confirm({ quote_id: (await lifecycle.see()).quote!.quote_id, quote_version: 1 })
+
+const scannedAt =
+  (amount: string, over = {}): Stage =>
+  async (lifecycle) =>
+    void viewOf(await lifecycle.scan(amount, over))
+const acknowledged = scannedAt('36000', { duplicate_confirmed: true })
+const stale: Stage = async (lifecycle) => {
+  await scanned(lifecycle)
+  lifecycle.world.clock.pass(QUOTE_TTL)
+}
+const keyed: Stage = async (lifecycle) => {
+  await scanned(lifecycle)
+  viewOf(await lifecycle.confirm(A))
+}
+const executed: Stage = (lifecycle) => lifecycle.executed()
+const refused: Stage = (lifecycle) => lifecycle.refused()
+const refusedUnscanned: Stage = async (lifecycle) => void (await lifecycle.confirm(A))
+const refusedForCorridor: Stage = async (lifecycle) =>
+  void (await withoutCorridor(confirmed(A))(lifecycle))
+/** Four other intents have scanned before the last; each fits the limits alone. */
+const scannedThenUsedUp = inTurn(scannedAt('5000000'), usedUp)
+
 export const confirm: Table = async (world) => {
-  const unfunded = await openTenant(world, 'unfunded', {})
+  const unfunded = { tenant: await openTenant(world, 'unfunded', {}) }
   // Exactly the cost of four payments of 50,000 baht.
-  const saving = await openTenant(world, 'saving', {}, 4n * 138_889n)
-  const request = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.confirm()
-  const withoutFunds = { tenant: unfunded }
+  const saving = { tenant: await openTenant(world, 'saving', {}, 4n * 138_889n) }
+  const closing = { tenant: await openTenant(world, CLOSING, {}, 1_000_000n) }
+  const ok = becomes('authorized')
   const unconfirmable = refusal('payment_intent_not_confirmable', 409)
   const unquoted = refusal('quote_required', 409)
   const changed = refusal('quote_changed', 409)
@@ -44,214 +76,86 @@ export const confirm: Table = async (world) => {
   const duplicate = refusal('duplicate_scan', 409)
   const limited = refusal('user_limit_exceeded', 409)
   const insufficient = refusal('insufficient_balance', 409)
-  const confirmed = refusal('already_confirmed', 409)
-  const OTHER_QUOTE = { quote_id: 'qt_00000000000000000000000000' }
-
-  const stale = async (lifecycle: Lifecycle): Promise<void> => {
-    await scanned(lifecycle)
-    lifecycle.world.clock.pass(QUOTE_TTL)
-  }
-  const scannedThenPaid = async (lifecycle: Lifecycle): Promise<void> => {
-    await scanned(lifecycle)
-    await paidBefore(lifecycle)
-  }
-  /** Four other intents have scanned before the last; each fits the limits alone. */
-  const scannedThenUsedUp = async (lifecycle: Lifecycle): Promise<void> => {
-    viewOf(await lifecycle.scan('5000000'))
-    await usedUp(lifecycle)
-  }
-  const keyed: Stage = async (lifecycle) => {
-    await scanned(lifecycle)
-    viewOf(await lifecycle.confirm({ idempotency_key: 'a' }))
-  }
-  const keyedAnd = (then: Stage): Stage => {
-    return async (lifecycle) => {
-      await keyed(lifecycle)
-      await then(lifecycle)
-    }
-  }
+  const already = refusal('already_confirmed', 409)
   return [
-    { name: 'scanned', given: scanned, request, ...becomes('authorized') },
-    {
-      name: 'the bound quote',
-      given: scanned,
-      request: async (lifecycle) =>
-        lifecycle.confirm({ quote_id: (await lifecycle.see()).quote!.quote_id, quote_version: 1 }),
-      ...becomes('authorized'),
-    },
-    {
-      name: 'unknown',
-      request: (lifecycle) => lifecycle.as(UNKNOWN).confirm(),
-      ...UNAUTHENTICATED,
-    },
-    {
-      name: "another tenant's",
-      given: scanned,
-      request: (lifecycle) => lifecycle.as(OTHER_TENANT).confirm(),
-      ...UNAUTHENTICATED,
-    },
-    {
-      name: 'the same key',
-      given: keyed,
-      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
-      ...becomes('authorized'),
-    },
-    {
-      name: 'the same key with a fresh token, captured',
-      given: keyedAnd((lifecycle) => lifecycle.executed()),
-      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a', ...ANOTHER_TOKEN }),
-      ...becomes('captured'),
-    },
-    {
-      name: 'the same key, failed',
-      given: keyedAnd((lifecycle) => lifecycle.refused()),
-      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
-      ...becomes('failed'),
-    },
-    {
-      name: 'the token and the key of a refusal',
-      given: async (lifecycle) => {
-        await lifecycle.confirm({ idempotency_key: 'a' })
-        await scanned(lifecycle)
-      },
-      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
-      ...becomes('authorized'),
-    },
-    { name: 'a consumed token without a key', given: authorized, request, ...UNAUTHENTICATED },
-    {
-      name: 'a consumed token with another key',
-      given: keyed,
-      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'b' }),
-      ...UNAUTHENTICATED,
-    },
-    { name: 'a consumed token, captured', given: captured, request, ...UNAUTHENTICATED },
-    ...at(
-      { 'a fresh token, authorized': authorized, 'a fresh token, captured': captured },
-      { request: (lifecycle) => lifecycle.confirm(ANOTHER_TOKEN), ...confirmed },
-    ),
-    {
-      name: 'a fresh token with another key',
-      given: keyed,
-      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'b', ...ANOTHER_TOKEN }),
-      ...confirmed,
-    },
-    {
-      name: 'suspended, before all that follows',
-      options: { tenant: await openTenant(world, CLOSING, {}) },
-      request: suspended((lifecycle) => lifecycle.confirm(OTHER_QUOTE)),
-      ...SUSPENDED,
-    },
-    {
-      name: 'without its corridor, before the quote',
-      options: { tenant: await openTenant(world, CLOSING, {}) },
-      given: scanned,
-      request: withoutCorridor((lifecycle) => lifecycle.confirm(OTHER_QUOTE)),
-      ...NOT_ENABLED,
-    },
-    {
-      name: 'the token and the key of a refusal for its corridor',
-      options: { tenant: await openTenant(world, CLOSING, {}, 1_000_000n) },
-      given: async (lifecycle) => {
-        await scanned(lifecycle)
-        await withoutCorridor(() => lifecycle.confirm({ idempotency_key: 'a' }))(lifecycle)
-      },
-      request: (lifecycle) => lifecycle.confirm({ idempotency_key: 'a' }),
-      ...becomes('authorized'),
-    },
-    {
-      name: 'authorized before its corridor was taken',
-      options: { tenant: await openTenant(world, CLOSING, {}) },
-      given: keyed,
-      request: withoutCorridor((lifecycle) =>
-        lifecycle.confirm({ idempotency_key: 'a', ...ANOTHER_TOKEN }),
-      ),
-      ...becomes('authorized'),
-    },
-    ...at({ cancelled, expired }, { request, ...unconfirmable }),
-    { name: 'overdue, before the quote', given: overdue, request, ...unconfirmable },
-    { name: 'not scanned', request, ...unquoted },
-    {
-      name: 'not scanned, before the quote',
-      request: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
-      ...unquoted,
-    },
-    {
-      name: 'another quote',
-      given: scanned,
-      request: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
-      ...changed,
-    },
-    {
-      name: 'another version',
-      given: scanned,
-      request: (lifecycle) => lifecycle.confirm({ quote_version: 2 }),
-      ...changed,
-    },
-    {
-      name: 'a replaced quote',
-      given: async (lifecycle) => {
-        await scanned(lifecycle)
-        await scanned(lifecycle)
-      },
-      request: (lifecycle) => lifecycle.confirm({ quote_version: 1 }),
-      ...changed,
-    },
-    {
-      name: 'another quote, before its end',
-      given: stale,
-      request: (lifecycle) => lifecycle.confirm(OTHER_QUOTE),
-      ...changed,
-    },
-    { name: 'an ended quote', given: stale, request, ...late },
-    {
-      name: 'an ended quote, before a duplicate',
-      given: async (lifecycle) => {
-        await stale(lifecycle)
-        await paidBefore(lifecycle)
-      },
-      request,
-      ...late,
-    },
-    { name: 'a duplicate paid after the scan', given: scannedThenPaid, request, ...duplicate },
-    {
-      name: 'a duplicate paid after the scan, acknowledged',
-      given: async (lifecycle) => {
-        await paidBefore(lifecycle)
-        viewOf(await lifecycle.scan('36000', { duplicate_confirmed: true }))
-      },
-      request,
-      ...becomes('authorized'),
-    },
-    {
-      name: 'a duplicate acknowledged for the replaced quote only',
-      given: async (lifecycle) => {
-        viewOf(await lifecycle.scan('36000', { duplicate_confirmed: true }))
-        await scanned(lifecycle)
-        await paidBefore(lifecycle)
-      },
-      request,
-      ...duplicate,
-    },
-    { name: 'a duplicate, before the limits', given: scannedThenUsedUp, request, ...duplicate },
-    {
-      name: 'the limits',
-      given: async (lifecycle) => {
-        viewOf(await lifecycle.scan('100'))
-        await usedUp(lifecycle)
-      },
-      request,
-      ...limited,
-    },
-    {
-      name: 'the limits, before the money',
-      options: { tenant: saving },
-      given: async (lifecycle) => {
-        viewOf(await lifecycle.scan('4999999'))
-        await usedUp(lifecycle)
-      },
-      request,
-      ...limited,
-    },
-    { name: 'no money', options: withoutFunds, given: scanned, request, ...insufficient },
+    ['scanned', scanned, confirmed(), ok],
+    ['the bound quote', scanned, withItsQuote, ok],
+    ...ofOthers(confirmed(), UNAUTHENTICATED, scanned),
+    ['the same key', keyed, confirmed(A), ok],
+    [
+      'the same key with a fresh token, captured',
+      inTurn(keyed, executed),
+      confirmed({ ...A, ...ANOTHER_TOKEN }),
+      becomes('captured'),
+    ],
+    ['the same key, failed', inTurn(keyed, refused), confirmed(A), becomes('failed')],
+    ['the token and the key of a refusal', inTurn(refusedUnscanned, scanned), confirmed(A), ok],
+    ['a consumed token without a key', authorized, confirmed(), UNAUTHENTICATED],
+    ['a consumed token with another key', keyed, confirmed(B), UNAUTHENTICATED],
+    ['a consumed token, captured', captured, confirmed(), UNAUTHENTICATED],
+    ['a fresh token, authorized', authorized, confirmed(ANOTHER_TOKEN), already],
+    ['a fresh token, captured', captured, confirmed(ANOTHER_TOKEN), already],
+    ['a fresh token with another key', keyed, confirmed({ ...B, ...ANOTHER_TOKEN }), already],
+    [
+      'suspended, before all that follows',
+      created,
+      suspended(confirmed(OTHER_QUOTE)),
+      SUSPENDED,
+      closing,
+    ],
+    [
+      'without its corridor, before the quote',
+      scanned,
+      withoutCorridor(confirmed(OTHER_QUOTE)),
+      NOT_ENABLED,
+      closing,
+    ],
+    [
+      'the token and the key of a refusal for its corridor',
+      inTurn(scanned, refusedForCorridor),
+      confirmed(A),
+      ok,
+      closing,
+    ],
+    [
+      'authorized before its corridor was taken',
+      keyed,
+      withoutCorridor(confirmed({ ...A, ...ANOTHER_TOKEN })),
+      ok,
+      closing,
+    ],
+    ...at({ cancelled, expired }, confirmed(), unconfirmable),
+    ['overdue, before the quote', overdue, confirmed(), unconfirmable],
+    ['not scanned', created, confirmed(), unquoted],
+    ['not scanned, before the quote', created, confirmed(OTHER_QUOTE), unquoted],
+    ['another quote', scanned, confirmed(OTHER_QUOTE), changed],
+    ['another version', scanned, confirmed({ quote_version: 2 }), changed],
+    ['a replaced quote', inTurn(scanned, scanned), confirmed({ quote_version: 1 }), changed],
+    ['another quote, before its end', stale, confirmed(OTHER_QUOTE), changed],
+    ['an ended quote', stale, confirmed(), late],
+    ['an ended quote, before a duplicate', inTurn(stale, paidBefore), confirmed(), late],
+    ['a duplicate paid after the scan', inTurn(scanned, paidBefore), confirmed(), duplicate],
+    [
+      'a duplicate paid after the scan, acknowledged',
+      inTurn(paidBefore, acknowledged),
+      confirmed(),
+      ok,
+    ],
+    [
+      'a duplicate acknowledged for the replaced quote only',
+      inTurn(acknowledged, scanned, paidBefore),
+      confirmed(),
+      duplicate,
+    ],
+    ['a duplicate, before the limits', scannedThenUsedUp, confirmed(), duplicate],
+    ['the limits', inTurn(scannedAt('100'), usedUp), confirmed(), limited],
+    [
+      'the limits, before the money',
+      inTurn(scannedAt('4999999'), usedUp),
+      confirmed(),
+      limited,
+      saving,
+    ],
+    ['no money', scanned, confirmed(), insufficient, unfunded],
   ]
 }

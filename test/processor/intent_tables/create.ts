@@ -23,32 +23,34 @@ import {
   type Success,
 } from './row.js'
 
-interface CreateRow {
-  readonly name: string
-  readonly tenant?: TenantId
-  /** A request sent before. */
-  readonly first?: object
-  readonly by?: TenantId
-  readonly over: object
-  readonly says: Refusal | Success
-}
+type CreateRow = readonly [
+  name: string,
+  over: object,
+  says: Refusal | Success,
+  by?: {
+    readonly tenant?: TenantId
+    /** A request sent before with the same key. */
+    readonly first?: object
+    readonly firstBy?: TenantId
+  },
+]
 
 export async function testCreate(t: Test): Promise<void> {
   const world = await createWorld(t)
-  for (const row of await rowsIn(world)) await t.test(row.name, (t) => check(t, world, row))
+  for (const row of await rowsIn(world)) await t.test(row[0], (t) => check(t, world, row))
 }
 
-async function check(t: Test, world: World, row: CreateRow): Promise<void> {
-  const { name, tenant = DEMO, by = tenant, first, over, says } = row
+async function check(t: Test, world: World, [name, over, says, by = {}]: CreateRow): Promise<void> {
+  const { tenant = DEMO, first, firstBy = tenant } = by
   const request = async (over: object, tenant: TenantId): Promise<Answer> =>
     world.run(createIntent(tenant, anIntent({ idempotency_key: name, ...over })))
-  const earlier = first === undefined ? null : await request(first, by)
+  const earlier = first === undefined ? null : await request(first, firstBy)
   const answer = await request(over, tenant)
   t.equal(codeOf(answer), says.code)
   if (says.code !== 'ok') return void t.equal(errorStatus(says.code, false), says.status)
   const { status } = viewOf<Intent>(answer)
   t.equal(status, says.then)
-  const isReplay = earlier?.ok === true && by === tenant
+  const isReplay = earlier?.ok === true && firstBy === tenant
   t.equal(isReplayed(answer), isReplay)
   const isSame = earlier?.ok === true && bytes(earlier) === bytes(answer)
   t.equal(isSame, isReplay, 'byte for byte, or another intent')
@@ -62,45 +64,39 @@ async function rowsIn(world: World): Promise<readonly CreateRow[]> {
   const thaiOnly = await openTenant(world, 'thaionly', { corridors: ['th_promptpay'] })
   const ok = becomes('created')
   const disabled = refusal('corridor_not_enabled', 403)
+  const viet = { corridor: 'vn_vietqr' }
+  const rescreened = {
+    sanctions_attestation: { clean: true, screened_at: '2026-11-20T00:00:01Z' },
+  }
+  const again = { first: {} }
   return [
-    { name: 'the minimum', over: { partner_user_id: 'u', amount_usd_cents: 1 }, says: ok },
-    { name: 'the maximum', over: { amount_usd_cents: 100_000_000 }, says: ok },
-    { name: 'the other corridor', over: { corridor: 'vn_vietqr' }, says: ok },
-    { name: 'an unknown corridor', over: { corridor: 'us_ach' }, says: disabled },
-    { name: 'not verified', over: UNVERIFIED, says: UNSATISFIED },
-    { name: 'no KYC', over: { kyc_attestation: null }, says: UNSATISFIED },
-    { name: 'not clean', over: UNCLEAN, says: UNSATISFIED },
-    { name: 'no screening', over: { sanctions_attestation: null }, says: UNSATISFIED },
-    {
-      name: 'a corridor that is not enabled, before attestations',
-      tenant: thaiOnly,
-      over: { corridor: 'vn_vietqr', ...UNVERIFIED },
-      says: disabled,
-    },
-    { name: 'suspended, before the corridor', tenant: suspended, over: {}, says: SUSPENDED },
-    { name: 'a key again', first: {}, over: {}, says: ok },
-    { name: 'a key, other amount', first: {}, over: { amount_usd_cents: 1 }, says: CONFLICT },
-    { name: 'a key, other user', first: {}, over: { partner_user_id: 'x' }, says: CONFLICT },
-    { name: 'a key, other corridor', first: {}, over: { corridor: 'vn_vietqr' }, says: CONFLICT },
-    {
-      name: 'a key, other attestation',
-      first: {},
-      over: { sanctions_attestation: { clean: true, screened_at: '2026-11-20T00:00:01Z' } },
-      says: CONFLICT,
-    },
-    {
-      name: 'a key, and invalid: conflict before all else',
-      first: {},
-      over: { amount_usd_cents: 0, ...UNCLEAN },
-      says: CONFLICT,
-    },
-    {
-      name: "another tenant's key",
-      by: thaiOnly,
-      first: {},
-      over: { amount_usd_cents: 1 },
-      says: ok,
-    },
-    { name: 'the key of a refusal', first: UNCLEAN, over: {}, says: ok },
+    ['the minimum', { partner_user_id: 'u', amount_usd_cents: 1 }, ok],
+    ['the maximum', { amount_usd_cents: 100_000_000 }, ok],
+    ['the other corridor', viet, ok],
+    ['an unknown corridor', { corridor: 'us_ach' }, disabled],
+    ['not verified', UNVERIFIED, UNSATISFIED],
+    ['no KYC', { kyc_attestation: null }, UNSATISFIED],
+    ['not clean', UNCLEAN, UNSATISFIED],
+    ['no screening', { sanctions_attestation: null }, UNSATISFIED],
+    [
+      'a corridor that is not enabled, before attestations',
+      { ...viet, ...UNVERIFIED },
+      disabled,
+      { tenant: thaiOnly },
+    ],
+    ['suspended, before the corridor', {}, SUSPENDED, { tenant: suspended }],
+    ['a key again', {}, ok, again],
+    ['a key, other amount', { amount_usd_cents: 1 }, CONFLICT, again],
+    ['a key, other user', { partner_user_id: 'x' }, CONFLICT, again],
+    ['a key, other corridor', viet, CONFLICT, again],
+    ['a key, other attestation', rescreened, CONFLICT, again],
+    [
+      'a key, and invalid: conflict before all else',
+      { amount_usd_cents: 0, ...UNCLEAN },
+      CONFLICT,
+      again,
+    ],
+    ["another tenant's key", { amount_usd_cents: 1 }, ok, { ...again, firstBy: thaiOnly }],
+    ['the key of a refusal', {}, ok, { first: UNCLEAN }],
   ]
 }

@@ -1,19 +1,26 @@
 /** Reads of an intent and its receipt in every state, limited to its own tenant and user. */
 import { authorized, captured } from '../intent_lifecycle.js'
-import { becomes, ENDED, NOT_FOUND, OTHER_TENANT, UNKNOWN, type Row, type Table } from './row.js'
+import {
+  becomes,
+  created,
+  ENDED,
+  NOT_FOUND,
+  ofOthers,
+  type Request,
+  type Row,
+  type Table,
+} from './row.js'
 
 const atEveryStage =
-  (request: Row['request']): Table =>
+  (request: Request): Table =>
   () => [
-    { name: 'created', request, ...becomes('created') },
-    { name: 'authorized', given: authorized, request, ...becomes('authorized') },
-    ...Object.entries(ENDED).map(([name, given]) => ({ name, given, request, ...becomes(name) })),
-    { name: 'unknown', request: (lifecycle) => request(lifecycle.as(UNKNOWN)), ...NOT_FOUND },
-    {
-      name: "another tenant's",
-      request: (lifecycle) => request(lifecycle.as(OTHER_TENANT)),
-      ...NOT_FOUND,
-    },
+    ...Object.entries({ created, authorized, ...ENDED }).map(([name, given]): Row => [
+      name,
+      given,
+      request,
+      becomes(name),
+    ]),
+    ...ofOthers(request, NOT_FOUND),
   ]
 
 export const get = atEveryStage((lifecycle) => lifecycle.get())
@@ -21,10 +28,5 @@ export const receipt = atEveryStage((lifecycle) => lifecycle.receipt())
 export const receiptToken = atEveryStage((lifecycle) => lifecycle.mintReceipt())
 
 export const anothersReceipt: Table = () => [
-  {
-    name: 'captured',
-    given: captured,
-    request: (lifecycle) => lifecycle.receipt('x'),
-    ...NOT_FOUND,
-  },
+  ['captured', captured, (lifecycle) => lifecycle.receipt('x'), NOT_FOUND],
 ]

@@ -1,89 +1,63 @@
 /** Refunds of a captured payment, and their idempotency keys. */
-import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { viewOf } from '../../support/world.js'
-import { authorized, captured, scanned, waiting, type Lifecycle } from '../intent_lifecycle.js'
+import { authorized, captured, scanned, waiting, type Stage } from '../intent_lifecycle.js'
 import {
   at,
   becomes,
   CONFLICT,
   ENDED,
+  inTurn,
   NOT_FOUND,
+  ofOthers,
   refusal,
-  OTHER_TENANT,
-  UNKNOWN,
-  type Row,
+  type Request,
   type Table,
 } from './row.js'
 
+const OTHERS_KEY = 'a key of another intent'
+
+/** With a key of its own. */
+const refundedBy =
+  (suffix = ''): Request =>
+  (lifecycle) =>
+    lifecycle.refund(lifecycle.id + suffix)
+
+const recalled: Stage = async (lifecycle) => {
+  await captured(lifecycle)
+  viewOf(await lifecycle.refund(lifecycle.id))
+}
+const returned: Stage = (lifecycle) => lifecycle.returned()
+const recallRefused: Stage = (lifecycle) => lifecycle.recallRefused()
+const besideAnother: Stage = async (lifecycle) => {
+  const other = await lifecycle.another()
+  await captured(other)
+  viewOf(await other.refund(OTHERS_KEY))
+}
+
 export const refund: Table = () => {
-  const request = (lifecycle: Lifecycle): Promise<Answer> =>
-    lifecycle.refund('a key of another intent')
+  const ok = becomes('captured')
   const unrefundable = refusal('payment_intent_not_refundable', 409)
-  const recalled = async (lifecycle: Lifecycle): Promise<void> => {
-    await captured(lifecycle)
-    viewOf(await lifecycle.refund(lifecycle.id))
-  }
   const { failed, refunded, cancelled, expired } = ENDED
-  const keyed = (key: (lifecycle: Lifecycle) => string): Row['request'] => {
-    return (lifecycle) => lifecycle.refund(key(lifecycle))
-  }
+  const others = { scanned, waiting, authorized, failed, refunded, cancelled, expired }
   return [
-    { name: 'captured', given: captured, request: keyed(({ id }) => id), ...becomes('captured') },
-    {
-      name: 'without a key',
-      given: captured,
-      request: (lifecycle) => lifecycle.refund(),
-      ...becomes('captured'),
-    },
-    {
-      name: 'the same key',
-      given: recalled,
-      request: keyed(({ id }) => id),
-      ...becomes('captured'),
-    },
-    {
-      name: 'the same key, refunded',
-      given: async (lifecycle) => {
-        await recalled(lifecycle)
-        await lifecycle.returned()
-      },
-      request: keyed(({ id }) => id),
-      ...becomes('refunded'),
-    },
-    {
-      name: 'another key, when the recall was refused',
-      given: async (lifecycle) => {
-        await recalled(lifecycle)
-        await lifecycle.recallRefused()
-      },
-      request: keyed(({ id }) => `${id} again`),
-      ...becomes('captured'),
-    },
-    {
-      name: 'another key, under way',
-      given: recalled,
-      request: keyed(({ id }) => `${id}+`),
-      ...unrefundable,
-    },
-    {
-      name: "another intent's key, before the state",
-      given: async (lifecycle) => {
-        const other = await lifecycle.another()
-        await captured(other)
-        viewOf(await other.refund('a key of another intent'))
-      },
-      request,
-      ...CONFLICT,
-    },
-    ...at(
-      { scanned, waiting, authorized, failed, refunded, cancelled, expired },
-      { request: keyed(({ id }) => id), ...unrefundable },
-    ),
-    { name: 'unknown', request: (lifecycle) => lifecycle.as(UNKNOWN).refund('k'), ...NOT_FOUND },
-    {
-      name: "another tenant's",
-      request: (lifecycle) => lifecycle.as(OTHER_TENANT).refund('k'),
-      ...NOT_FOUND,
-    },
+    ['captured', captured, refundedBy(), ok],
+    ['without a key', captured, (lifecycle) => lifecycle.refund(), ok],
+    ['the same key', recalled, refundedBy(), ok],
+    ['the same key, refunded', inTurn(recalled, returned), refundedBy(), becomes('refunded')],
+    [
+      'another key, when the recall was refused',
+      inTurn(recalled, recallRefused),
+      refundedBy(' again'),
+      ok,
+    ],
+    ['another key, under way', recalled, refundedBy('+'), unrefundable],
+    [
+      "another intent's key, before the state",
+      besideAnother,
+      (lifecycle) => lifecycle.refund(OTHERS_KEY),
+      CONFLICT,
+    ],
+    ...at(others, refundedBy(), unrefundable),
+    ...ofOthers((lifecycle) => lifecycle.refund('k'), NOT_FOUND),
   ]
 }

@@ -19,6 +19,7 @@ import {
   refunded,
   type Lifecycle,
   type LifecycleOptions,
+  type Stage,
 } from '../intent_lifecycle.js'
 
 export interface Refusal {
@@ -31,13 +32,16 @@ export interface Success {
   readonly then: string
 }
 
-export type Row = (Refusal | Success) & {
-  readonly name: string
-  readonly options?: LifecycleOptions
+export type Request = (lifecycle: Lifecycle) => Promise<Answer>
+
+export type Row = readonly [
+  name: string,
   /** The prior state. */
-  readonly given?: (lifecycle: Lifecycle) => unknown
-  readonly request: (lifecycle: Lifecycle) => Promise<Answer>
-}
+  given: Stage,
+  request: Request,
+  says: Refusal | Success,
+  options?: LifecycleOptions,
+]
 
 export type Table = (world: World) => readonly Row[] | Promise<readonly Row[]>
 
@@ -50,41 +54,50 @@ export const UNSATISFIED = refusal('attestation_not_satisfied', 403)
 export const SUSPENDED = refusal('partner_suspended', 403)
 export const CONFLICT = refusal('idempotency_conflict', 409)
 
-export const UNKNOWN = { id: 'pi_00000000000000000000000000' }
-export const OTHER_TENANT = { tenant: 'other_sandbox' as TenantId }
+const UNKNOWN = { id: 'pi_00000000000000000000000000' }
+const OTHER_TENANT = { tenant: 'other_sandbox' as TenantId }
 export const ANOTHER_TOKEN = { session_jti: 'token-2' }
 export const UNVERIFIED = { kyc_attestation: { ...anIntent().kyc_attestation!, verified: false } }
 export const UNCLEAN = {
   sanctions_attestation: { ...anIntent().sanctions_attestation!, clean: false },
 }
 
+/** As it was created. */
+export const created: Stage = () => Promise.resolve()
+
+export const inTurn =
+  (...stages: readonly Stage[]): Stage =>
+  async (lifecycle) => {
+    for (const stage of stages) await stage(lifecycle)
+  }
+
 /** The same request in several states. */
 export const at = (
-  given: Readonly<Record<string, Row['given']>>,
-  row: Omit<Refusal & Row, 'name' | 'given'>,
-): Row[] =>
-  Object.entries(given).map(([name, given]) => ({ name, ...(given && { given }), ...row }))
+  given: Readonly<Record<string, Stage>>,
+  request: Request,
+  says: Row[3],
+): readonly Row[] => Object.entries(given).map(([name, stage]) => [name, stage, request, says])
+
+/** The request about an intent that the caller does not have. */
+export const ofOthers = (request: Request, says: Refusal, given = created): readonly Row[] => [
+  ['unknown', given, (lifecycle) => request(lifecycle.as(UNKNOWN)), says],
+  ["another tenant's", given, (lifecycle) => request(lifecycle.as(OTHER_TENANT)), says],
+]
 
 export const CLOSING = 'closing'
-/** Sends the request while that partner is suspended. */
-export const suspended =
-  (request: Row['request']): Row['request'] =>
+/** Sends the request while that partner is changed. */
+const whileClosing =
+  (over: Parameters<typeof openTenant>[2]) =>
+  (request: Request): Request =>
   async (lifecycle) => {
-    await openTenant(lifecycle.world, CLOSING, { suspended: true })
+    await openTenant(lifecycle.world, CLOSING, over)
     const answer = await request(lifecycle)
     await openTenant(lifecycle.world, CLOSING, {})
     return answer
   }
+export const suspended = whileClosing({ suspended: true })
 
 export const NOT_ENABLED = refusal('corridor_not_enabled', 403)
-/** Sends the request while that partner lacks the corridor. */
-export const withoutCorridor =
-  (request: Row['request']): Row['request'] =>
-  async (lifecycle) => {
-    await openTenant(lifecycle.world, CLOSING, { corridors: ['vn_vietqr'] })
-    const answer = await request(lifecycle)
-    await openTenant(lifecycle.world, CLOSING, {})
-    return answer
-  }
+export const withoutCorridor = whileClosing({ corridors: ['vn_vietqr'] })
 
 export const ENDED = { captured, failed, refunded, cancelled, expired } as const

@@ -25,15 +25,16 @@ import {
   at,
   becomes,
   CLOSING,
+  created,
   ENDED,
   NOT_ENABLED,
+  ofOthers,
   refusal,
-  OTHER_TENANT,
   suspended,
   SUSPENDED,
   UNAUTHENTICATED,
-  UNKNOWN,
   withoutCorridor,
+  type Request,
   type Row,
   type Table,
 } from './row.js'
@@ -61,7 +62,7 @@ const OPERATOR = { name: 'test', reason: 'a test' }
 
 /** Valid except for a missing rate. */
 const rateless =
-  (request: Row['request']): Row['request'] =>
+  (request: Request): Request =>
   async (lifecycle) => {
     const { rates } = lifecycle.world.memory()
     const keys = ENVIRONMENTS.map((each) => rateKey(each, THB))
@@ -73,17 +74,14 @@ const rateless =
   }
 
 const MINUTE = 60_000
-/** Sends the request with a rate that is `beyond` ms above (or below) its maximum age. */
+/** Scans with a rate that is `beyond` ms above (or below) its maximum age. */
 const aged =
-  (beyond: number, request: Row['request']): Row['request'] =>
+  (beyond: number): Request =>
   async (lifecycle) => {
     const { world } = lifecycle
     viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
     world.clock.pass(MINUTE + beyond)
-    return request({
-      ...lifecycle,
-      scan: (amount) => world.run(underRules(lifecycle.calls.scan(amount))),
-    })
+    return world.run(underRules(lifecycle.calls.scan()))
   }
 
 const underRules = (command: Command): Command => ({
@@ -91,134 +89,77 @@ const underRules = (command: Command): Command => ({
   decide: (ctx) => command.decide({ ...ctx, rules: { ...ctx.rules, rateMaxAgeMs: MINUTE } }),
 })
 
+const scannedAs =
+  (amount?: string | null, over = {}): Request =>
+  (lifecycle) =>
+    lifecycle.scan(amount, over)
+const qr = (payload: string, amount: string | null = '36000'): Request =>
+  scannedAs(amount, { qr_payload: payload })
+
 export const scan: Table = async (world) => {
   viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
   const real = { tenant: PRODUCTION }
   const closing = { tenant: await openTenant(world, CLOSING, {}) }
-  const qr = (payload: string, amount: string | null = '36000'): Row['request'] => {
-    return (lifecycle) => lifecycle.scan(amount, { qr_payload: payload })
-  }
   const dynamic = thai(['01', '12'], ['54', '360.00'])
   const small = { over: { amount_usd_cents: 1 } }
+  const ok = becomes('created')
   const duplicate = refusal('duplicate_scan', 409)
   const limited = refusal('user_limit_exceeded', 422)
   const unscannable = refusal('payment_intent_not_scannable', 409)
+  const malformed = refusal('qr_malformed', 422)
   const required = refusal('local_amount_required', 422)
   const wrongAmount = refusal('local_amount_invalid', 422)
   const mismatch = refusal('qr_amount_mismatch', 422)
   const low = refusal('amount_below_minimum', 422)
   const unpriced = refusal('configuration_error', 503)
   const aboveCeiling = refusal('quote_exceeds_intent_amount', 422)
+  const unscannableStates = { waiting, authorized, ...ENDED, overdue }
+  const acknowledged = scannedAs('36000', { duplicate_confirmed: true })
   return [
-    { name: 'static', request: qr(thai()), ...becomes('created') },
-    { name: 'dynamic', request: qr(dynamic, null), ...becomes('created') },
-    { name: 'dynamic, with its amount', request: qr(dynamic), ...becomes('created') },
-    { name: 'once more', given: scanned, request: qr(thai(), '72000'), ...becomes('created') },
-    { name: 'unknown', request: (lifecycle) => lifecycle.as(UNKNOWN).scan(), ...UNAUTHENTICATED },
-    {
-      name: "another tenant's",
-      request: (lifecycle) => lifecycle.as(OTHER_TENANT).scan(),
-      ...UNAUTHENTICATED,
-    },
-    ...at(
-      { 'a consumed token, before the state': authorized, 'a consumed token, captured': captured },
-      { request: (lifecycle) => lifecycle.scan(), ...UNAUTHENTICATED },
-    ),
-    ...at(
-      { waiting, authorized, ...ENDED, overdue },
-      { request: (lifecycle) => lifecycle.scan('36000', ANOTHER_TOKEN), ...unscannable },
-    ),
-    {
-      name: 'the state, before the code',
-      given: cancelled,
-      request: qr('', '0'),
-      ...unscannable,
-    },
-    {
-      name: 'the state, before suspended',
-      options: closing,
-      given: cancelled,
-      request: suspended(qr(thai())),
-      ...unscannable,
-    },
-    {
-      name: 'without its corridor, before the code',
-      options: closing,
-      request: withoutCorridor(qr('', '0')),
-      ...NOT_ENABLED,
-    },
-    {
-      name: 'suspended, before the code',
-      options: closing,
-      request: suspended(qr('', '0')),
-      ...SUSPENDED,
-    },
-    ...BAD_CODES.map(([name, payload, code]) => ({
-      name: `a code ${name}`,
-      given: scanned,
-      request: qr(payload),
-      ...refusal(code, 422),
-    })),
-    { name: 'the code, before the amount', request: qr('', '0'), ...refusal('qr_malformed', 422) },
-    { name: 'an amount of nothing', given: scanned, request: qr(thai(), '0'), ...wrongAmount },
-    { name: 'a negative amount', request: qr(thai(), '-36000'), ...wrongAmount },
-    { name: 'no amount', given: scanned, request: qr(thai(), null), ...required },
-    { name: 'another amount', given: scanned, request: qr(dynamic, '36001'), ...mismatch },
-    {
-      name: 'another amount, before a duplicate',
-      given: paidBefore,
-      request: qr(dynamic, '50'),
-      ...mismatch,
-    },
-    { name: 'a duplicate', given: paidBefore, request: qr(thai()), ...duplicate },
-    { name: 'a duplicate by another code', given: paidBefore, request: qr(dynamic), ...duplicate },
-    {
-      name: 'a duplicate, acknowledged',
-      given: paidBefore,
-      request: (lifecycle) => lifecycle.scan('36000', { duplicate_confirmed: true }),
-      ...becomes('created'),
-    },
-    {
-      name: 'a duplicate, before the limits',
-      given: usedUp,
-      request: qr(thai(), '5000000'),
-      ...duplicate,
-    },
-    { name: 'below the minimum', given: scanned, request: qr(thai(), '99'), ...low },
-    {
-      name: 'below the minimum, before the limits',
-      given: usedUp,
-      request: qr(thai(), '99'),
-      ...low,
-    },
-    { name: 'above a transaction', given: scanned, request: qr(thai(), '5000001'), ...limited },
-    { name: 'above the day', given: usedUp, request: qr(thai(), '100'), ...limited },
-    { name: 'the limits, before the rate', request: rateless(qr(thai(), '5000001')), ...limited },
-    {
-      name: 'the limits, before the ceiling',
-      options: small,
-      request: qr(thai(), '5000001'),
-      ...limited,
-    },
-    {
-      name: 'no rate',
-      options: real,
-      given: scanned,
-      request: rateless(qr(thai())),
-      ...unpriced,
-    },
-    { name: 'a rate that is old', request: aged(0, (lifecycle) => lifecycle.scan()), ...unpriced },
-    {
-      name: 'a rate that is nearly old',
-      request: aged(-1, (lifecycle) => lifecycle.scan()),
-      ...becomes('created'),
-    },
-    {
-      name: 'no rate, before the ceiling',
-      options: { ...real, ...small },
-      request: rateless(qr(thai())),
-      ...unpriced,
-    },
-    { name: 'above the ceiling', options: small, request: qr(thai()), ...aboveCeiling },
+    ['static', created, qr(thai()), ok],
+    ['dynamic', created, qr(dynamic, null), ok],
+    ['dynamic, with its amount', created, qr(dynamic), ok],
+    ['once more', scanned, qr(thai(), '72000'), ok],
+    ...ofOthers(scannedAs(), UNAUTHENTICATED),
+    ['a consumed token, before the state', authorized, scannedAs(), UNAUTHENTICATED],
+    ['a consumed token, captured', captured, scannedAs(), UNAUTHENTICATED],
+    ...at(unscannableStates, scannedAs('36000', ANOTHER_TOKEN), unscannable),
+    ['the state, before the code', cancelled, qr('', '0'), unscannable],
+    ['the state, before suspended', cancelled, suspended(qr(thai())), unscannable, closing],
+    [
+      'without its corridor, before the code',
+      created,
+      withoutCorridor(qr('', '0')),
+      NOT_ENABLED,
+      closing,
+    ],
+    ['suspended, before the code', created, suspended(qr('', '0')), SUSPENDED, closing],
+    ...BAD_CODES.map(([name, payload, code]): Row => [
+      `a code ${name}`,
+      scanned,
+      qr(payload),
+      refusal(code, 422),
+    ]),
+    ['the code, before the amount', created, qr('', '0'), malformed],
+    ['an amount of nothing', scanned, qr(thai(), '0'), wrongAmount],
+    ['a negative amount', created, qr(thai(), '-36000'), wrongAmount],
+    ['no amount', scanned, qr(thai(), null), required],
+    ['another amount', scanned, qr(dynamic, '36001'), mismatch],
+    ['another amount, before a duplicate', paidBefore, qr(dynamic, '50'), mismatch],
+    ['a duplicate', paidBefore, qr(thai()), duplicate],
+    ['a duplicate by another code', paidBefore, qr(dynamic), duplicate],
+    ['a duplicate, acknowledged', paidBefore, acknowledged, ok],
+    ['a duplicate, before the limits', usedUp, qr(thai(), '5000000'), duplicate],
+    ['below the minimum', scanned, qr(thai(), '99'), low],
+    ['below the minimum, before the limits', usedUp, qr(thai(), '99'), low],
+    ['above a transaction', scanned, qr(thai(), '5000001'), limited],
+    ['above the day', usedUp, qr(thai(), '100'), limited],
+    ['the limits, before the rate', created, rateless(qr(thai(), '5000001')), limited],
+    ['the limits, before the ceiling', created, qr(thai(), '5000001'), limited, small],
+    ['no rate', scanned, rateless(qr(thai())), unpriced, real],
+    ['a rate that is old', created, aged(0), unpriced],
+    ['a rate that is nearly old', created, aged(-1), ok],
+    ['no rate, before the ceiling', created, rateless(qr(thai())), unpriced, { ...real, ...small }],
+    ['above the ceiling', created, qr(thai()), aboveCeiling, small],
   ]
 }

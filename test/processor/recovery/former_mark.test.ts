@@ -1,11 +1,11 @@
 /** Books that become a shard of a cluster keep the high-water mark that they had before. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createLog } from '../../../src/base/log.js'
 import { FILES, highWaterOf } from '../../../src/base/subjects.js'
-import { createRecovery, type Recovery } from '../../../src/processor/background/recovery.js'
+import type { Recovery } from '../../../src/processor/background/recovery.js'
 import type { Progress } from '../../../src/store/progress.js'
+import { recoveryOn, writeMark } from './recoveries.js'
 import { tempFolder } from '../../support/temp_folder.js'
 import { createWorld } from '../../support/world.js'
 
@@ -14,8 +14,7 @@ const world = await createWorld({ testdir: () => folder, teardown: t.teardown.bi
 const own = world.store.marks.progress()
 const [former, ofShard] = [FILES.highWater, highWaterOf('books_1')]
 
-const write = (file: string, { booksId, epoch, lastBatch }: Progress): void =>
-  writeFileSync(join(folder, file), JSON.stringify({ books: booksId, epoch, batch: lastBatch }))
+const write = (file: string, mark: Progress): void => writeMark(world, mark, file)
 
 /** In recovery mode books behind their marks are listed, and the process continues. */
 async function sourcesAhead(): Promise<string[]> {
@@ -25,16 +24,20 @@ async function sourcesAhead(): Promise<string[]> {
 }
 
 const restored = (publishedEpoch = 0, books = world.store): Promise<Recovery> =>
-  createRecovery({
+  recoveryOn(world, {
     books,
     highWaterFile: join(folder, ofShard),
     formerHighWaterFile: join(folder, former),
     requestedBy: 'RECOVERY=yes',
-    clock: world.clock,
-    pause: () => Promise.resolve(),
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
     publishedEpoch: () => Promise.resolve(publishedEpoch),
   })
+
+/** @returns the epoch after it */
+async function release(recovery: Recovery): Promise<number> {
+  recovery.released()
+  await recovery.close()
+  return epochNow()
+}
 
 const ahead = { ...own, lastBatch: own.lastBatch + 3 }
 
@@ -74,9 +77,7 @@ t.test('in recovery mode the mark of a gateway is listed, and a release passes i
   await recovery.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
   t.match(recovery.behind(), [{ reason: 'the books are in epoch 1, behind epoch 21 of a gateway' }])
   const expected = epochAbove(21)
-  recovery.released()
-  await recovery.close()
-  t.equal(epochNow(), expected)
+  t.equal(await release(recovery), expected)
   const next = await restored()
   await next.admitGateway({ ...own, epoch: 21, lastBatch: own.lastBatch + 2 })
   t.match(next.behind().length, 0, 'a loss that was accepted')
@@ -87,37 +88,28 @@ t.test('a release begins an epoch above that of every file and of the cluster', 
   write(former, { ...own, epoch: 31 })
   write(ofShard, { ...own, epoch: 28 })
   const expected = epochAbove(35)
-  const recovery = await restored(35)
-  recovery.released()
-  await recovery.close()
-  t.equal(epochNow(), expected)
+  t.equal(await release(await restored(35)), expected)
   write(former, { ...own, epoch: 51 })
   const expectedAgain = epochAbove(51)
-  const again = await restored(35)
-  again.released()
-  await again.close()
-  t.equal(epochNow(), expectedAgain)
+  t.equal(await release(await restored(35)), expectedAgain)
 })
 
 t.test('on PostgreSQL it is also above those of owners on other machines', async (t) => {
   const { marks } = world.store
   const progress = (): Progress => ({ ...marks.progress(), acceptedEpoch: 0, lastBatchBefore: 0 })
   const began: number[] = []
-  const recovery = await restored(0, {
-    ...world.store,
-    marks: { ...marks, progress },
-    raiseEpoch: (above) => Promise.resolve(void began.push(above)),
-  })
-  recovery.released()
-  await recovery.close()
+  await release(
+    await restored(0, {
+      ...world.store,
+      marks: { ...marks, progress },
+      raiseEpoch: (above) => Promise.resolve(void began.push(above)),
+    }),
+  )
   t.same(began, [Math.max(begunOnOthers, epochNow())], 'one a second has begun, at most')
 })
 
 t.test('without a file a release begins an epoch above those of lost take-overs', async (t) => {
   for (const file of [former, ofShard]) rmSync(join(folder, file))
   const epoch = epochNow()
-  const recovery = await restored()
-  recovery.released()
-  await recovery.close()
-  t.equal(epochNow(), epoch + 1_001)
+  t.equal(await release(await restored()), epoch + 1_001)
 })

@@ -10,11 +10,11 @@ import {
   readHighWater,
   replaceMarkFile,
 } from '../../../src/processor/recovery/high_water.js'
+import { iterations } from '../../support/event_loop.js'
 import { tempFolder } from '../../support/temp_folder.js'
 import type { Progress } from '../../../src/store/progress.js'
 
 const at = (lastBatch: number): Progress => ({ booksId: 'b', epoch: 1, lastBatch })
-const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 function held(found?: Progress) {
   const written: (Progress | undefined)[] = []
@@ -37,7 +37,7 @@ function held(found?: Progress) {
   })
   const passASecond = async (): Promise<void> => {
     pauses.shift()?.()
-    await yieldToEventLoop()
+    await iterations()
   }
   return { mark, written, failing, logged, passASecond }
 }
@@ -47,7 +47,7 @@ t.test('a mark that cannot be written is logged once, until one is written', asy
   const fail = async (isFailing: boolean, batch: number): Promise<void> => {
     failing.is = isFailing
     mark.committed(at(batch))
-    await yieldToEventLoop()
+    await iterations()
     await passASecond()
   }
   await fail(true, 1)
@@ -61,14 +61,14 @@ t.test('a mark that cannot be written is logged once, until one is written', asy
 t.test('the mark is written at most once a second, with the newest commit', async (t) => {
   const { mark, written, passASecond } = held()
   for (let batch = 1; batch <= 5; batch++) mark.committed(at(batch))
-  await yieldToEventLoop()
+  await iterations()
   t.same(written, [at(1)])
   await passASecond()
   t.same(written, [at(1), at(5)])
   await passASecond()
   t.equal(written.length, 2, 'nothing new')
   mark.committed(at(6))
-  await yieldToEventLoop()
+  await iterations()
   t.same(written.at(-1), at(6))
 })
 
@@ -110,7 +110,7 @@ t.test('a failed write of the mark does not stop the process', async (t) => {
   const { mark, written, failing, passASecond } = held()
   failing.is = true
   mark.committed(at(1))
-  await yieldToEventLoop()
+  await iterations()
   failing.is = false
   mark.committed(at(2))
   await passASecond()

@@ -5,7 +5,6 @@ import {
   approveIntent,
   rejectIntent,
 } from '../../../src/processor/commands/intents/intent_review.js'
-import { approvePayout } from '../../../src/processor/commands/payouts/payout_review.js'
 import { inquire } from '../../../src/processor/commands/operators/inquire.js'
 import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
 import { applyRailReport } from '../../../src/processor/commands/rail_reports/rail_report_apply.js'
@@ -17,7 +16,7 @@ import { createRailTable, sandboxRail } from '../../../src/rails/rail_table.js'
 import { billTemplate, thai } from '../../qr/payloads.js'
 import { codeOf, createWorld, viewOf, type World } from '../../support/world.js'
 import { beginLifecycle, THAI, intentAt, scanned, authorized } from '../intent_lifecycle.js'
-import { balanceOf, OPERATOR, pay, readAll, runOnBothStores, types } from '../scenarios.js'
+import { balanceOf, OPERATOR, pay, readAll, runOnBothStores, types, approve } from '../scenarios.js'
 import {
   execution,
   without,
@@ -114,7 +113,7 @@ runOnBothStores({
     await world.fireTimers(SECOND)
     t.same(instructed(world), [other.id])
     await world.run(approveIntent(OPERATOR, lifecycle.id, ['pi_lost']))
-    await world.run(approvePayout(OPERATOR, reviewed.id, ['pout_reviewed']))
+    await approve(world, reviewed.id, ['pout_reviewed'])
     t.same(instructed(world), [other.id, lifecycle.id, reviewed.id])
   },
 

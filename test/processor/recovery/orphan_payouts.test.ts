@@ -1,9 +1,5 @@
 /** After a release: payouts that equal an orphan execution are held, and what ends that. */
 import { DAY, SECOND } from '../../../src/base/clock.js'
-import {
-  approvePayout,
-  rejectPayout,
-} from '../../../src/processor/commands/payouts/payout_review.js'
 import { inquire } from '../../../src/processor/commands/operators/inquire.js'
 import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
@@ -21,6 +17,8 @@ import {
   readAll,
   see,
   runOnBothStores,
+  approve,
+  reject,
 } from '../scenarios.js'
 import {
   execution,
@@ -246,7 +244,7 @@ runOnBothStores({
   'a held payout can be approved': async (t, world) => {
     await restored(world, execution())
     const { id } = await pay(world)
-    await world.run(approvePayout(OPERATOR, id, ['pout_lost']))
+    await approve(world, id, ['pout_lost'])
     t.same(instructed(world), [id])
     t.equal((await pay(world)).status, 'created', 'the next matching payout is held too')
   },
@@ -262,14 +260,14 @@ runOnBothStores({
     const { id } = await pay(world)
     const equal = ['pout_2', 'pout_lost', 'pout_3']
     for (const named of [[], ['pout_4'], equal.slice(1), equal.slice(0, 2)]) {
-      const refused = await world.run(approvePayout(OPERATOR, id, named))
+      const refused = await approve(world, id, named)
       const orphans = equal.filter((each) => !named.includes(each))
       t.match(refused, { code: 'orphan_execution_equal', orphans })
       t.equal((refused as unknown as { orphans: unknown[] }).orphans.length, orphans.length)
     }
     t.same(instructed(world), [])
     t.equal((await see(world, id)).status, 'created')
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id, equal))), 'ok')
+    t.equal(codeOf(await approve(world, id, equal)), 'ok')
     t.same(instructed(world), [id])
   },
 
@@ -279,7 +277,7 @@ runOnBothStores({
     await resolve(world, 'pout_lost')
     const about = { id: 'pout_2' as never, reportId: 'rr_1' }
     await world.railReports({ ...about, status: 'refused', refusal: 'rejected' })
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
+    t.equal(codeOf(await approve(world, id)), 'ok')
     t.same(instructed(world), [id])
   },
 
@@ -287,13 +285,13 @@ runOnBothStores({
     await restored(world, execution(), execution({ instruction_id: 'pout_2' }))
     const [first, second, third] = [await pay(world), await pay(world), await pay(world)]
     const approved = async (id: string, ...named: string[]) =>
-      codeOf(await world.run(approvePayout(OPERATOR, id, named)))
+      codeOf(await approve(world, id, named))
     await resolve(world, 'pout_lost', first.id)
     t.equal(codeOf(await resolve(world, 'pout_lost', second.id)), 'orphan_execution_resolved')
     t.equal(await approved(second.id, 'pout_lost'), 'orphan_execution_equal', 'one is open')
     t.equal(codeOf(await resolve(world, 'pout_2', first.id)), 'orphan_execution_differs')
     t.equal(codeOf(await resolve(world, 'pout_2', second.id)), 'ok')
-    t.match(await world.run(approvePayout(OPERATOR, third.id)), {
+    t.match(await approve(world, third.id), {
       code: 'orphan_execution_equal',
       orphans: [`pout_2 (matched to ${second.id})`],
     })
@@ -355,11 +353,11 @@ runOnBothStores({
     ])
     await world.fireTimers(DAY)
     t.same(instructed(world), [], 'it waits for a reviewer')
-    const refused = await world.run(approvePayout(OPERATOR, id))
+    const refused = await approve(world, id)
     t.match(refused, { code: 'orphan_execution_equal', orphans: ['pout_lost'] })
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id, ['pout_lost']))), 'ok')
+    t.equal(codeOf(await approve(world, id, ['pout_lost'])), 'ok')
     t.same(instructed(world), [id])
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held')
+    t.equal(codeOf(await approve(world, id)), 'payout_not_held')
     t.match(await orphans(world), [{ held: [] }])
     t.match(await readAll(world, (page) => listHeldPayouts(page)), [])
     await world.railReports(executed(id))
@@ -371,7 +369,7 @@ runOnBothStores({
     const { id } = await pay(world)
     await restored(world, execution())
     await compared(world)
-    await world.run(approvePayout(OPERATOR, id, ['pout_lost']))
+    await approve(world, id, ['pout_lost'])
     world.setRail(true)
     await world.fireTimers(SECOND)
     t.same(instructed(world), [id])
@@ -387,7 +385,7 @@ runOnBothStores({
     await restored(world, execution())
     await compared(world)
     world.setRail(true)
-    t.match(viewOf(await world.run(rejectPayout(OPERATOR, rejected.id))), {
+    t.match(viewOf(await reject(world, rejected.id)), {
       status: 'failed',
       failure: { code: 'review_rejected', source: 'review' },
     })
@@ -419,7 +417,7 @@ runOnBothStores({
     t.same(instructed(world), [id], 'it is not sent again')
     await world.railReports({ id: id as never, reportId: null, status: 'not_found' })
     t.match(await orphans(world), [{ held: [id] }])
-    await world.run(approvePayout(OPERATOR, id, ['pout_lost']))
+    await approve(world, id, ['pout_lost'])
     t.same(instructed(world), [id, id])
   },
 
@@ -464,7 +462,7 @@ runOnBothStores({
     await restored(world, own, execution())
     await compared(world)
     t.match(await orphans(world), [{ held: [id] }, { instruction_id: 'pout_lost', held: [] }])
-    const refused = await world.run(rejectPayout(OPERATOR, id))
+    const refused = await reject(world, id)
     t.match(refused, { code: 'orphan_execution_equal', orphans: [id] })
     await world.fireTimers(4 * DAY)
     t.equal((await see(world, id)).status, 'created', 'its review does not end')
@@ -475,7 +473,7 @@ runOnBothStores({
     t.same(await reasonsOf(world), [], 'a report is about the orphan execution')
     t.match(viewOf(await resolve(world, id, id)), { status: 'matched' })
     t.equal((await see(world, id)).status, 'completed')
-    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, other.id))), 'ok')
+    t.equal(codeOf(await reject(world, other.id)), 'ok')
     t.same(instructed(world), [])
   },
 

@@ -1,5 +1,4 @@
 /** Books that were restored, and executions of the rail that they lack. */
-import { createLog } from '../../../src/base/log.js'
 import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import { releaseRecovery } from '../../../src/processor/commands/operators/recovery_release.js'
 import { addOrphans } from '../../../src/processor/commands/operators/orphan_add.js'
@@ -11,6 +10,7 @@ import type { OrphanExecution__Output as Execution } from '../../../protos/types
 import { NO_FINDINGS, RELEASE } from '../../support/statements.js'
 import type { World } from '../../support/world.js'
 import { discrepanciesOf, OPERATOR, readAll } from '../scenarios.js'
+import { SILENT_LOG } from '../../support/world.js'
 
 const EVIDENCE = 'line 12 of the statement'
 
@@ -66,8 +66,8 @@ export const compared = (world: World): Promise<void> =>
   compareUnsubmitted({
     store: world.store,
     memory: world.memory(),
-    pipeline: { submit: (work) => world.submit(work) },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    pipeline: world,
+    log: SILENT_LOG,
   })
 
 export const instructed = (world: World): string[] =>

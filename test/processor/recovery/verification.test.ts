@@ -7,50 +7,35 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant, MINUTE, SECOND } from '../../../src/base/clock.js'
 import { newId } from '../../../src/base/ids.js'
-import { createLog } from '../../../src/base/log.js'
 import { systemRandom } from '../../../src/base/random.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { createRailLink } from '../../../src/processor/background/rail_link.js'
-import { createRecovery, type Recovery } from '../../../src/processor/background/recovery.js'
+import { iterations } from '../../support/event_loop.js'
+import { recoveryOn, writeMark } from './recoveries.js'
 import { replaceMarkFile } from '../../../src/processor/recovery/high_water.js'
 import type { Rail, RailInstruction } from '../../../src/rails/rail.js'
 import { codeOf, createWorld, DEMO, type World } from '../../support/world.js'
-import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
 import { batchOf } from '../../store/commit_rows.js'
 import { getBalances } from '../../../src/processor/commands/funds/balances_get.js'
-import { pay, payout } from '../scenarios.js'
+import { pay, tryPay } from '../scenarios.js'
 
-interface Started {
-  readonly world: World
-  readonly recovery: Recovery
-  readonly file: string
-  readonly restarts: () => number
-}
-
-/** A start of the processor on these books; `mark`: with their high-water mark. */
-async function started(t: Test, mark: boolean, rails?: readonly string[]): Promise<Started> {
+/** A start of the processor on new books; `mark`: with their high-water mark. */
+async function started(t: Test, mark: boolean, rails?: readonly string[]) {
   const world = await createWorld(t)
-  const file = join(world.folder, FILES.highWater)
-  const { booksId, epoch, lastBatch } = world.store.marks.progress()
-  if (mark) writeFileSync(file, JSON.stringify({ books: booksId, epoch, batch: lastBatch }))
-  const recovery = await createRecovery({
-    books: world.store,
-    highWaterFile: file,
-    ...(rails === undefined ? {} : { rails }),
-    clock: world.clock,
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
-  })
-  await recovery.enter({ submit: (work) => world.submit(work) }, world.memory())
+  if (mark) writeMark(world)
+  const recovery = await recoveryOn(world, rails && { rails })
+  await recovery.enter(world, world.memory())
   await recovery.checkSources()
   let restarts = 0
   recovery.serving(() => (restarts += 1))
-  return { world, recovery, file, restarts: () => restarts }
+  const restarted = async (): Promise<void> => {
+    while (restarts === 0) await iterations()
+  }
+  return { world, recovery, restarts: () => restarts, restarted }
 }
 
 const eventAt = (at: number): string => newId('event', instant(at), systemRandom())
-const write = async (world: World): Promise<string> =>
-  codeOf(await world.run(createPayout(DEMO, payout())))
+const write = async (world: World): Promise<string> => codeOf(await tryPay(world))
 
 t.test('books with their mark are written at once', async (t) => {
   const { world, recovery } = await started(t, true)
@@ -59,7 +44,8 @@ t.test('books with their mark are written at once', async (t) => {
 })
 
 t.test('books without a mark refuse writes until the rail answers', async (t) => {
-  const { world, recovery, file } = await started(t, false)
+  const { world, recovery } = await started(t, false)
+  const file = join(world.folder, FILES.highWater)
   t.match(recovery.state(), { mode: 'unverified', reason: /the rail has not answered/ })
   t.equal(await write(world), 'configuration_error')
   t.equal(codeOf(await world.run(getBalances(DEMO))), 'ok', 'reads are answered')
@@ -90,17 +76,9 @@ t.test('an event of the bus that the books have verifies them', async (t) => {
 })
 
 t.test('an unreadable mark is none', async (t) => {
-  const { world } = await started(t, true)
-  const file = join(world.folder, FILES.highWater)
-  writeFileSync(file, '')
-  const recovery = await createRecovery({
-    books: world.store,
-    highWaterFile: file,
-    clock: world.clock,
-    pause: () => Promise.resolve(),
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
-  })
-  t.notOk(recovery.isVerified())
+  const world = await createWorld(t)
+  writeFileSync(join(world.folder, FILES.highWater), '')
+  t.notOk((await recoveryOn(world)).isVerified())
 })
 
 t.test('of several rails every one must have answered', async (t) => {
@@ -114,21 +92,21 @@ t.test('of several rails every one must have answered', async (t) => {
 })
 
 t.test('books that are behind any of several rails enter recovery mode', async (t) => {
-  const { world, recovery, restarts } = await started(t, true, ['bank_a', 'bank_b'])
+  const { world, recovery, restarted } = await started(t, true, ['bank_a', 'bank_b'])
   const sent = await pay(world)
   t.ok(await recovery.admitRail('bank_a', sent.id))
   const lost = newId('payout', world.clock.now(), systemRandom())
   t.notOk(await recovery.admitRail('bank_b', lost))
   t.match(recovery.behind(), [{ reason: /^rail bank_b has instruction pout_/ }])
-  while (restarts() === 0) await new Promise((resolve) => setImmediate(resolve))
+  await restarted()
   t.equal(await write(world), 'configuration_error')
 })
 
 t.test('a rail that is ahead begins recovery mode instead', async (t) => {
-  const { world, recovery, restarts } = await started(t, false)
+  const { world, recovery, restarted } = await started(t, false)
   const lost = newId('payout', world.clock.now(), systemRandom())
   t.notOk(await recovery.admitRail('sandbox', lost))
-  while (restarts() === 0) await new Promise((resolve) => setImmediate(resolve))
+  await restarted()
   t.equal(world.memory().recovery?.stops, 'writes')
   t.equal(await write(world), 'configuration_error')
 })
@@ -144,15 +122,11 @@ t.test('an event that cannot exist is counted and stops nothing', async (t) => {
   t.equal(restarts(), 0)
 })
 
-const reached = async (recovery: Recovery, mode: string): Promise<void> => {
-  while (recovery.state().mode !== mode) await new Promise((resolve) => setImmediate(resolve))
-}
-
 t.test('a late event of a pool stops submissions, one of the bus all writes', async (t) => {
-  const { world, recovery, restarts } = await started(t, true)
+  const { world, recovery, restarts, restarted } = await started(t, true)
   const lost = eventAt(world.clock.now() - SECOND)
   t.notOk(await recovery.admitPool(2, lost))
-  await reached(recovery, 'submissions_stopped')
+  while (recovery.state().mode !== 'submissions_stopped') await iterations()
   t.match(recovery.state().reason, `webhook pool 2 has event ${lost}`)
   t.equal(restarts(), 0)
   t.equal(await write(world), 'ok', 'writes are accepted')
@@ -162,35 +136,25 @@ t.test('a late event of a pool stops submissions, one of the bus all writes', as
   t.notOk(recovery.isBusChecked())
   t.notOk(await recovery.admitBus(lost))
   t.ok(recovery.isBusChecked(), 'its loss is accepted by a release')
-  while (restarts() === 0) await new Promise((resolve) => setImmediate(resolve))
+  await restarted()
   t.equal(world.memory().recovery?.stops, 'writes')
   t.equal(world.memory().lastRecovery, 1, 'it is the same recovery')
 })
 
 /** A recovery on books that the test changes, before its sources are checked. */
-async function recoveryOn(t: Test, books: (world: World) => Partial<World['store']>) {
+async function unchecked(t: Test, books: (world: World) => Partial<World['store']>) {
   const world = await createWorld(t)
-  const file = join(world.folder, FILES.highWater)
-  const { booksId, epoch, lastBatch } = world.store.marks.progress()
-  writeFileSync(file, JSON.stringify({ books: booksId, epoch, batch: lastBatch }))
-  const recovery = await createRecovery({
-    books: { ...world.store, ...books(world) },
-    highWaterFile: file,
-    clock: world.clock,
-    pause: oneTurn,
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
-  })
-  const batchOnFile = (): number =>
-    (JSON.parse(readFileSync(file, 'utf8')) as { batch: number }).batch
+  writeMark(world)
+  const recovery = await recoveryOn(world, { books: { ...world.store, ...books(world) } })
+  const batchOnFile = (): number => {
+    const mark = readFileSync(join(world.folder, FILES.highWater), 'utf8')
+    return (JSON.parse(mark) as { batch: number }).batch
+  }
   return { world, recovery, batchOnFile }
-}
-const oneTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-const severalTurns = async (): Promise<void> => {
-  for (let turn = 0; turn < 10; turn++) await oneTurn()
 }
 
 t.test('a source whose mark cannot be compared is not admitted', async (t) => {
-  const { recovery } = await recoveryOn(t, ({ store }) => ({
+  const { recovery } = await unchecked(t, ({ store }) => ({
     marks: { ...store.marks, hasEvent: () => Promise.reject(new Error('no such table')) },
   }))
   await recovery.checkSources()
@@ -200,10 +164,10 @@ t.test('a source whose mark cannot be compared is not admitted', async (t) => {
 })
 
 t.test('a source is used when the others are judged', async (t) => {
-  const { recovery } = await recoveryOn(t, () => ({}))
+  const { recovery } = await unchecked(t, () => ({}))
   let isAdmitted = false
   const bus = recovery.admitBus(null).then((admitted) => (isAdmitted = admitted))
-  await severalTurns()
+  await iterations(10)
   t.notOk(isAdmitted, 'the rail is not judged')
   await recovery.admitRail('sandbox', null)
   t.ok(await bus)
@@ -212,7 +176,7 @@ t.test('a source is used when the others are judged', async (t) => {
 t.test('nothing is committed or answered once a gateway has later commits', async (t) => {
   const stored: (() => void)[] = []
   let barriers = 0
-  const { world, recovery } = await recoveryOn(t, () => ({
+  const { world, recovery } = await unchecked(t, () => ({
     commit: () => new Promise((resolve) => stored.push(resolve)),
     // The first one is that before the end of the process, which would end the test.
     barrier: () => (barriers++ === 0 ? new Promise(() => undefined) : Promise.resolve()),
@@ -222,16 +186,16 @@ t.test('nothing is committed or answered once a gateway has later commits', asyn
     work.then(() => answered.push(name))
   submit('a commit', recovery.store.commit(batchOf({})))
   stored[0]?.()
-  await severalTurns()
+  await iterations(10)
   submit('a commit in flight', recovery.store.commit(batchOf({})))
-  await severalTurns()
+  await iterations(10)
   const progress = world.store.marks.progress()
   void recovery.admitGateway({ ...progress, lastBatch: progress.lastBatch + 1 })
-  await severalTurns()
+  await iterations(10)
   stored[1]?.()
   submit('a later commit', recovery.store.commit(batchOf({})))
   submit('a read', recovery.store.barrier())
-  await severalTurns()
+  await iterations(10)
   t.same(answered, ['a commit'])
   t.same([stored.length, barriers], [2, 2])
 })
@@ -240,7 +204,7 @@ t.test('the mark is that of the last batch, after its commit', async (t) => {
   let store: () => void = () => undefined
   const stored = new Promise<void>((resolve) => (store = resolve))
   let lastBatch = 0
-  const { world, recovery, batchOnFile } = await recoveryOn(t, (world) => {
+  const { world, recovery, batchOnFile } = await unchecked(t, (world) => {
     lastBatch = world.store.marks.progress().lastBatch
     const progress = () => ({ ...world.store.marks.progress(), lastBatch })
     return {
@@ -252,7 +216,7 @@ t.test('the mark is that of the last batch, after its commit', async (t) => {
     }
   })
   const before = batchOnFile()
-  await recovery.enter({ submit: (work) => world.submit(work) }, world.memory())
+  await recovery.enter(world, world.memory())
   const committed = recovery.store.commit(batchOf({}))
   // A mark would be written by then.
   for (let file = 0; file < 5; file++) await replaceMarkFile(join(world.folder, 'another'), '')
