@@ -12,119 +12,85 @@ import { aPayout, anIntent } from '../support/requests.js'
 const SINCE_1970 = { ms: '1700000000000', text: '2023-11-14T22:13:20.000Z' }
 const BEFORE = '1699999999999'
 
-interface Case {
-  readonly name: OperationName
-  /** As HTTP and as gRPC send it. Absent means both alike. */
-  readonly json: object
+/** As HTTP and as gRPC send it. Absent means both alike. */
+interface Sent {
+  readonly json?: object
   readonly message?: object
   readonly key?: string
-  /** A query, for lists. */
+  /** Of lists. */
   readonly query?: string
-  readonly pointer: string
 }
 
 const { kyc_attestation, sanctions_attestation, ...bare } = anIntent()
 const intent = { ...bare, kyc_attestation, sanctions_attestation }
 const { idempotency_key: _, beneficiary_id: __, ...payout } = aPayout()
-const beneficiary = {
-  type: 'bank_account',
-  name: 'Nguyen Van A',
-  destination_country: 'VN',
-  currency: 'VND',
-  account_number: '0123456789',
-  bank_code: 'VCB',
-}
-const inline = { ...payout, metadata: {}, beneficiary }
-const list = (query: string, message: object, pointer: string): Case => ({
-  ...{ name: 'list_payouts', json: {}, query, message, pointer },
-})
-const onIntents = (query: string, message: object, pointer: string): Case => ({
-  ...list(query, message, pointer),
-  name: 'list_intents',
-})
+const beneficiary = payout.beneficiary!
+const inDong = { ...beneficiary, currency: 'vnd' }
+const intentWith = (over: object): Sent => ({ json: { ...intent, ...over } })
+const payoutWith = (over: object, key = 'k'): Sent => ({ json: { ...payout, ...over }, key })
+const queryWith = (query: string, message: object): Sent => ({ query, message })
 
-const CASES: readonly Case[] = [
-  { name: 'create_intent', json: { ...intent, partner_user_id: '' }, pointer: '/partner_user_id' },
-  { name: 'create_intent', json: { ...intent, amount_usd_cents: 0 }, pointer: '/amount_usd_cents' },
-  {
-    name: 'create_intent',
-    json: { ...intent, amount_usd_cents: 100_000_001 },
-    pointer: '/amount_usd_cents',
-  },
-  { name: 'create_intent', json: { ...intent, corridor: 'us_ach' }, pointer: '/corridor' },
-  {
-    name: 'create_intent',
-    json: { ...intent, kyc_attestation: { ...kyc_attestation, verified_at: 'today' } },
-    pointer: '/kyc_attestation/verified_at',
-  },
-  { name: 'create_intent', json: intent, key: 'k'.repeat(257), pointer: 'header/Idempotency-Key' },
-  {
-    name: 'create_payout',
-    json: { ...inline, reference: ' ' },
-    key: 'k',
-    pointer: '/reference',
-  },
-  { name: 'create_payout', json: inline, key: 'k'.repeat(256), pointer: 'header/Idempotency-Key' },
-  {
-    name: 'create_payout',
-    json: { ...inline, description: 'd'.repeat(501) },
-    key: 'k',
-    pointer: '/description',
-  },
-  {
-    name: 'create_payout',
-    json: { ...inline, metadata: { '\\': 'x' } },
-    key: 'k',
-    pointer: '/metadata',
-  },
-  {
-    name: 'create_payout',
-    json: { ...inline, beneficiary: { ...beneficiary, account_number: '12' } },
-    key: 'k',
-    pointer: '/beneficiary/account_number',
-  },
-  {
-    name: 'create_beneficiary',
-    json: { ...beneficiary, currency: 'vnd' },
-    message: { beneficiary: { ...beneficiary, currency: 'vnd' } },
-    pointer: '/currency',
-  },
-  {
-    name: 'update_webhook_endpoint',
-    json: { enabled_events: ['payout.paid'] },
-    message: { enabled_events: { types: ['payout.paid'] } },
-    pointer: '/enabled_events/0',
-  },
-  {
-    name: 'recover_webhook_endpoint',
-    json: { since: '1969-12-31T23:59:59Z' },
-    message: { since: '-1' },
-    pointer: '/since',
-  },
-  {
-    name: 'rotate_webhook_secret',
-    json: { activate_at: '1969-12-31T23:59:59Z' },
-    message: { activate_at: '-1' },
-    pointer: '/activate_at',
-  },
-  list('limit=101', { limit: 101 }, '/limit'),
-  list('status=held', { status: 'held' }, '/status'),
-  list(`reference=${'r'.repeat(256)}`, { reference: 'r'.repeat(256) }, '/reference'),
-  list(`beneficiary_id=${'b'.repeat(129)}`, { beneficiary_id: 'b'.repeat(129) }, '/beneficiary_id'),
-  list(
-    `created_after=${SINCE_1970.text}&created_before=${SINCE_1970.text}`,
-    { created_after: SINCE_1970.ms, created_before: BEFORE },
+const CASES: readonly (readonly [name: OperationName, pointer: string, sent: Sent])[] = [
+  ['create_intent', '/partner_user_id', intentWith({ partner_user_id: '' })],
+  ['create_intent', '/amount_usd_cents', intentWith({ amount_usd_cents: 0 })],
+  ['create_intent', '/amount_usd_cents', intentWith({ amount_usd_cents: 100_000_001 })],
+  ['create_intent', '/corridor', intentWith({ corridor: 'us_ach' })],
+  [
+    'create_intent',
+    '/kyc_attestation/verified_at',
+    intentWith({ kyc_attestation: { ...kyc_attestation, verified_at: 'today' } }),
+  ],
+  ['create_intent', 'header/Idempotency-Key', { json: intent, key: 'k'.repeat(257) }],
+  ['create_payout', '/reference', payoutWith({ reference: ' ' })],
+  ['create_payout', 'header/Idempotency-Key', payoutWith({}, 'k'.repeat(256))],
+  ['create_payout', '/description', payoutWith({ description: 'd'.repeat(501) })],
+  ['create_payout', '/metadata', payoutWith({ metadata: { '\\': 'x' } })],
+  [
+    'create_payout',
+    '/beneficiary/account_number',
+    payoutWith({ beneficiary: { ...beneficiary, account_number: '12' } }),
+  ],
+  ['create_beneficiary', '/currency', { json: inDong, message: { beneficiary: inDong } }],
+  [
+    'update_webhook_endpoint',
+    '/enabled_events/0',
+    {
+      json: { enabled_events: ['payout.paid'] },
+      message: { enabled_events: { types: ['payout.paid'] } },
+    },
+  ],
+  [
+    'recover_webhook_endpoint',
+    '/since',
+    { json: { since: '1969-12-31T23:59:59Z' }, message: { since: '-1' } },
+  ],
+  [
+    'rotate_webhook_secret',
+    '/activate_at',
+    { json: { activate_at: '1969-12-31T23:59:59Z' }, message: { activate_at: '-1' } },
+  ],
+  ['list_payouts', '/limit', queryWith('limit=101', { limit: 101 })],
+  ['list_payouts', '/status', queryWith('status=held', { status: 'held' })],
+  ['list_payouts', '/reference', tooLong('reference', 256)],
+  ['list_payouts', '/beneficiary_id', tooLong('beneficiary_id', 129)],
+  [
+    'list_payouts',
     '/created_before',
-  ),
-  onIntents('corridor=us_ach', { corridor: 'us_ach' }, '/corridor'),
-  onIntents(
-    `partner_user_id=${'u'.repeat(257)}`,
-    { partner_user_id: 'u'.repeat(257) },
-    '/partner_user_id',
-  ),
+    queryWith(`created_after=${SINCE_1970.text}&created_before=${SINCE_1970.text}`, {
+      created_after: SINCE_1970.ms,
+      created_before: BEFORE,
+    }),
+  ],
+  ['list_intents', '/corridor', queryWith('corridor=us_ach', { corridor: 'us_ach' })],
+  ['list_intents', '/partner_user_id', tooLong('partner_user_id', 257)],
 ]
 
-for (const { name, json, message = json, key, query = '', pointer } of CASES) {
+function tooLong(member: string, length: number): Sent {
+  const text = 'x'.repeat(length)
+  return queryWith(`${member}=${text}`, { [member]: text })
+}
+
+for (const [name, pointer, { json = {}, message = json, key, query = '' }] of CASES) {
   t.test(`${name}: ${pointer}`, async (t) => {
     const { method, path } = OPERATIONS[name]
     const keyed = key === undefined ? {} : { idempotency_key: key }
@@ -135,18 +101,16 @@ for (const { name, json, message = json, key, query = '', pointer } of CASES) {
     t.match(inMessage, { violation: { pointer } })
     t.match(inRequest, { ok: false, code: inMessage?.code })
     if (inRequest.ok) return
-    const found = inRequest.violation
+    const { pointer: found, rule } = inRequest.violation ?? {}
     const prefix = query === '' ? '' : 'query'
-    t.same(
-      { pointer: found?.pointer, rule: found?.rule },
-      { ...inMessage?.violation, pointer: prefix + inMessage?.violation?.pointer },
-    )
+    const expected = prefix + inMessage?.violation?.pointer
+    t.same({ pointer: found, rule }, { ...inMessage?.violation, pointer: expected })
   })
 }
 
 t.test('valid messages pass', async (t) => {
   t.equal(messageFault('create_intent', intent), null)
-  t.equal(messageFault('create_payout', { ...inline, idempotency_key: 'k' }), null)
+  t.equal(messageFault('create_payout', { ...payout, idempotency_key: 'k' }), null)
   t.equal(messageFault('list_events', { after: '5', limit: 100 }), null)
   t.equal(messageFault('recover_webhook_endpoint', { since: '0' }), null)
 })

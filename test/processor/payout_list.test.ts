@@ -2,13 +2,12 @@
 import t from 'tap'
 import { PAGE_BYTES } from '../../src/base/constants.js'
 import { instant, type Instant } from '../../src/base/clock.js'
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
 import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import type { ListPayouts__Output as ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
 import { largestMetadata } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, viewOf, type World, PRODUCTION } from '../support/world.js'
 import {
   executed,
   pay,
@@ -20,9 +19,8 @@ import {
   see,
   type PageView,
   type PayoutView,
+  idsOf,
 } from './scenarios.js'
-
-const OTHER = tenantOf('demo' as PartnerId, 'production')
 
 interface Made {
   readonly id: string
@@ -46,8 +44,7 @@ async function makeAll(world: World): Promise<Made[]> {
     if (i % 4 === 1) await world.railReports(executed(id, { transactionId: id }))
     if (i % 4 === 2)
       await world.railReports({ status: 'refused', id, reportId: null, refusal: 'rejected' })
-    const seen = await see(world, id)
-    const { status, beneficiary } = seen
+    const { status, beneficiary } = await see(world, id)
     made.push({ id, status, reference, beneficiary: beneficiary.id, at: world.clock.now() })
   }
   const { id, status, reference, beneficiary } = await see(world, first.id)
@@ -55,18 +52,20 @@ async function makeAll(world: World): Promise<Made[]> {
   return made.sort((one, other) => (one.id < other.id ? 1 : -1))
 }
 
+const page = async (world: World, request: ListPayouts): Promise<PageView<PayoutView>> =>
+  viewOf(await read(world, listPayouts(DEMO, request)))
+
 function expected(made: readonly Made[], filter: ListPayouts): string[] {
   const { status, reference, beneficiary_id: beneficiary } = filter
-  return made
-    .filter(
-      (each) =>
-        (status === undefined || each.status === status) &&
-        (reference === undefined || each.reference === reference) &&
-        (beneficiary === undefined || each.beneficiary === beneficiary) &&
-        (filter.created_after === undefined || each.at > Number(filter.created_after)) &&
-        (filter.created_before === undefined || each.at < Number(filter.created_before)),
-    )
-    .map(({ id }) => id)
+  const found = made.filter(
+    (each) =>
+      (status === undefined || each.status === status) &&
+      (reference === undefined || each.reference === reference) &&
+      (beneficiary === undefined || each.beneficiary === beneficiary) &&
+      (filter.created_after === undefined || each.at > Number(filter.created_after)) &&
+      (filter.created_before === undefined || each.at < Number(filter.created_before)),
+  )
+  return idsOf(found)
 }
 
 t.test('every combination of filters returns the matching payouts, page by page', async (t) => {
@@ -90,9 +89,8 @@ t.test('every combination of filters returns the matching payouts, page by page'
             const listed = await readAll<PayoutView>(world, (page) =>
               listPayouts(DEMO, { ...filter, limit: 2, ...page }),
             )
-            const ids = listed.map(({ id }) => id)
-            found += ids.length
-            t.same(ids, expected(made, filter), JSON.stringify(filter))
+            found += listed.length
+            t.same(idsOf(listed), expected(made, filter), JSON.stringify(filter))
           }
         }
       }
@@ -104,13 +102,13 @@ t.test('every combination of filters returns the matching payouts, page by page'
 t.test('a page shows each payout as GET does, and has no cursor after the last one', async (t) => {
   const world = await createWorld(t)
   const made = await makeAll(world)
-  const all = viewOf<PageView<PayoutView>>(await read(world, listPayouts(DEMO, {})))
+  const all = await page(world, {})
   t.equal(all.data.length, made.length)
   t.equal(all.next_cursor, null)
   for (const shown of all.data) t.same(shown, await see(world, shown.id), 'equal to GET')
-  const exact = await read(world, listPayouts(DEMO, { limit: made.length }))
-  t.equal(viewOf<PageView<PayoutView>>(exact).next_cursor, null, 'no page after the last one')
-  t.same(viewOf(await read(world, listPayouts(OTHER, {}))), { data: [], next_cursor: null })
+  const exact = await page(world, { limit: made.length })
+  t.equal(exact.next_cursor, null, 'no page after the last one')
+  t.same(viewOf(await read(world, listPayouts(PRODUCTION, {}))), { data: [], next_cursor: null })
 })
 
 t.test('the default limit is 50, the maximum 100', async (t) => {
@@ -118,11 +116,9 @@ t.test('the default limit is 50, the maximum 100', async (t) => {
   await world.runAll(
     Array.from({ length: 102 }, () => createPayout(DEMO, payout({ amount: '100' }))),
   )
-  const size = async (limit?: number): Promise<number> => {
-    const request = limit === undefined ? {} : { limit }
-    return viewOf<PageView<unknown>>(await read(world, listPayouts(DEMO, request))).data.length
-  }
-  t.same([await size(), await size(1), await size(100)], [50, 1, 100])
+  const size = async (request: ListPayouts): Promise<number> =>
+    (await page(world, request)).data.length
+  t.same([await size({}), await size({ limit: 1 }), await size({ limit: 100 })], [50, 1, 100])
   for (const limit of [0, 101]) {
     t.equal(codeOf(await read(world, listPayouts(DEMO, { limit }))), 'invalid_request')
   }
@@ -133,19 +129,14 @@ t.test('pages are stable while payouts are added and change', async (t) => {
   const made = await makeAll(world)
   const seen: string[] = []
   for (let cursor: { cursor?: string } = {}; ;) {
-    const answer = await read(world, listPayouts(DEMO, { limit: 3, ...cursor }))
-    const page = viewOf<PageView<PayoutView>>(answer)
-    seen.push(...page.data.map(({ id }) => id))
-    if (page.next_cursor === null) break
-    cursor = { cursor: page.next_cursor }
+    const { data, next_cursor } = await page(world, { limit: 3, ...cursor })
+    seen.push(...idsOf(data))
+    if (next_cursor === null) break
+    cursor = { cursor: next_cursor }
     world.clock.pass(1)
     await pay(world)
   }
-  t.same(
-    seen,
-    made.map(({ id }) => id),
-    'no duplicates and no gaps',
-  )
+  t.same(seen, idsOf(made), 'no duplicates and no gaps')
 })
 
 t.test('a page of long payouts ends early, and later pages have no gap', async (t) => {
@@ -160,11 +151,7 @@ t.test('a page of long payouts ends early, and later pages have no gap', async (
   t.ok(Buffer.byteLength(jsonOf(viewOf(first))) < 2 * PAGE_BYTES)
   for (const limit of [2, 100]) {
     const all = await readAll<PayoutView>(world, (page) => listPayouts(DEMO, { limit, ...page }))
-    t.same(
-      all.map(({ id }) => id),
-      made,
-      `${limit} at a time`,
-    )
+    t.same(idsOf(all), made, `${limit} at a time`)
   }
 })
 
@@ -185,15 +172,19 @@ t.test('filters at their limits are accepted', async (t) => {
 t.test('a cursor of another list or a forged one is rejected', async (t) => {
   const world = await createWorld(t)
   await makeAll(world)
-  const first = await read(world, listPayouts(DEMO, { limit: 1, status: 'processing' }))
-  const cursor = viewOf<PageView<unknown>>(first).next_cursor!
+  const first = await page(world, { limit: 1, status: 'processing' })
+  const cursor = first.next_cursor!
   const [position = '', mac = ''] = cursor.split('.')
   const codes = async (tenant: typeof DEMO, request: ListPayouts): Promise<string> =>
     codeOf(await read(world, listPayouts(tenant, request)))
   t.equal(await codes(DEMO, { cursor, limit: 7, status: 'processing' }), 'ok', 'any page size')
   t.equal(await codes(DEMO, { cursor }), 'invalid_request', 'other filters')
   t.equal(await codes(DEMO, { cursor, status: 'completed' }), 'invalid_request')
-  t.equal(await codes(OTHER, { cursor, status: 'processing' }), 'invalid_request', 'other tenant')
+  t.equal(
+    await codes(PRODUCTION, { cursor, status: 'processing' }),
+    'invalid_request',
+    'other tenant',
+  )
   const forged = Buffer.from('pout_01').toString('base64url')
   for (const text of [
     '',

@@ -3,17 +3,19 @@ import { setRoute } from '../../src/processor/commands/operators/route_set.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { disableBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_disable.js'
 import { stageBeneficiary, type BeneficiaryRow } from '../../src/processor/changes/beneficiaries.js'
-import { stagePartner } from '../../src/processor/changes/directory.js'
+import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
-import type { PartnerId } from '../../src/base/ids.js'
+import type { PayoutId } from '../../src/base/ids.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import {
+  aRoute,
   balanceOf,
   OPERATOR,
   operatorLogOf,
   pay,
+  sentKinds,
   payoutTo,
   read,
   readAll,
@@ -26,7 +28,6 @@ import {
   reject,
 } from './scenarios.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
-import { aRoute } from './scenarios.js'
 
 const HELD = { reference: 'sandbox:review' }
 const FUNDS = { available: '1000000000', reserved: '0' }
@@ -37,20 +38,18 @@ interface Held {
   readonly payout: PayoutView
 }
 
+const payoutIds = (held: readonly Held[]): string[] => held.map(({ payout }) => payout.id)
+
+/** A held payout to a stored beneficiary. */
+async function heldTo(world: World): Promise<{ id: PayoutId; beneficiary: string }> {
+  const stored = await world.run(createBeneficiary(DEMO, aPayout().beneficiary!))
+  const { id: beneficiary } = viewOf<{ id: string }>(stored)
+  const made = await world.run(createPayout(DEMO, payoutTo(beneficiary, HELD)))
+  return { id: viewOf<PayoutView>(made).id, beneficiary }
+}
+
 const queue = (world: World): Promise<Held[]> =>
   readAll<Held>(world, (page) => listHeldPayouts({ limit: 2, ...page }))
-
-async function suspendDemo(world: World): Promise<void> {
-  await world.run({
-    name: 'suspend',
-    needs: () => undefined,
-    decide: (ctx) => {
-      const demo = ctx.memory.partners.get('demo' as PartnerId)!
-      stagePartner(ctx, { ...demo, suspended: true })
-      return answer({})
-    },
-  })
-}
 
 /** Stores a beneficiary that an older version accepted. */
 const restore = (world: World, id: string, fault: Partial<BeneficiaryRow>): Promise<unknown> =>
@@ -71,10 +70,7 @@ runOnBothStores({
     t.equal(reserved.reserved, total, 'the amount is reserved while it is held')
     const approved = viewOf(await approve(world, id))
     t.match(approved, { id, status: 'processing', processing_at: /Z$/ })
-    t.same(
-      world.railInstructions.map(({ kind }) => kind),
-      ['instruct'],
-    )
+    t.same(sentKinds(world), ['instruct'])
     t.same(types(world), ['payout.created', 'payout.processing'])
     t.same(await balanceOf(world), reserved)
     t.equal(codeOf(await approve(world, id)), 'payout_not_held', 'once')
@@ -106,16 +102,12 @@ runOnBothStores({
   },
 
   'approval is refused when the payout is no longer allowed': async (t, world) => {
-    const stored = await world.run(createBeneficiary(DEMO, aPayout().beneficiary!))
-    const { id: beneficiary } = viewOf<{ id: string }>(stored)
-    const { id } = viewOf<PayoutView>(
-      await world.run(createPayout(DEMO, payoutTo(beneficiary, HELD))),
-    )
+    const { id, beneficiary } = await heldTo(world)
     const other = await pay(world, HELD)
     await world.run(disableBeneficiary(DEMO, beneficiary))
     t.equal(codeOf(await approve(world, id)), 'invalid_beneficiary')
     t.match(await see(world, id), { status: 'created' }, 'the payout stays held')
-    await suspendDemo(world)
+    await world.run(changePartner(OPERATOR, 'demo', { kind: 'suspend' }))
     t.equal(codeOf(await approve(world, other.id)), 'partner_suspended')
     t.equal(codeOf(await reject(world, id)), 'ok', 'the payout can still be rejected')
     t.same(await operatorLogOf(t, other.id), [])
@@ -123,19 +115,15 @@ runOnBothStores({
 
   'a stored beneficiary that no rail accepts is not paid': async (t, world) => {
     for (const fault of [{ name: 'Nguyen\tVan A' }, { bank_code: '970\n436' }]) {
-      const stored = await world.run(createBeneficiary(DEMO, aPayout().beneficiary!))
-      const { id: beneficiary } = viewOf<{ id: string }>(stored)
-      const held = viewOf<PayoutView>(
-        await world.run(createPayout(DEMO, payoutTo(beneficiary, HELD))),
-      )
+      const { id, beneficiary } = await heldTo(world)
       const before = await balanceOf(world, 'VND')
       await restore(world, beneficiary, fault)
-      t.equal(codeOf(await approve(world, held.id)), 'invalid_beneficiary')
-      t.match(await see(world, held.id), { status: 'created' }, 'the payout stays held')
+      t.equal(codeOf(await approve(world, id)), 'invalid_beneficiary')
+      t.match(await see(world, id), { status: 'created' }, 'the payout stays held')
       const next = createPayout(DEMO, payoutTo(beneficiary, { idempotency_key: 'next' }))
       t.equal(codeOf(await world.run(next)), 'invalid_beneficiary')
       t.same(await balanceOf(world, 'VND'), before)
-      t.equal(codeOf(await reject(world, held.id)), 'ok')
+      t.equal(codeOf(await reject(world, id)), 'ok')
     }
     t.same(world.railInstructions, [])
   },
@@ -158,10 +146,7 @@ runOnBothStores({
     const [gone] = held.splice(1, 1)
     await reject(world, gone!)
     const listed = await queue(world)
-    t.same(
-      listed.map(({ payout }) => payout.id),
-      held,
-    )
+    t.same(payoutIds(listed), held)
     const [first] = listed
     t.match(first, { tenant: 'demo_sandbox', payout: { status: 'created' } })
     t.same(first?.payout, await see(world, held[0]!))
@@ -176,13 +161,9 @@ runOnBothStores({
       world.clock.pass(1)
       held.push((await pay(world, { ...HELD, metadata: largestMetadata() })).id)
     }
-    const pages = [await read(world, listHeldPayouts({}))]
-    const { next_cursor: cursor } = viewOf<PageView<Held>>(pages[0]!)
-    pages.push(await read(world, listHeldPayouts({ cursor: cursor! })))
-    t.same(
-      pages.flatMap((page) => viewOf<PageView<Held>>(page).data.map(({ payout }) => payout.id)),
-      held,
-    )
+    const first = viewOf<PageView<Held>>(await read(world, listHeldPayouts({})))
+    const rest = await read(world, listHeldPayouts({ cursor: first.next_cursor! }))
+    t.same(payoutIds([...first.data, ...viewOf<PageView<Held>>(rest).data]), held)
   },
 
   'a route holds payouts from its threshold on': async (t, world) => {

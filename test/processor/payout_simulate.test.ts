@@ -3,10 +3,9 @@
  */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { simulatePayout } from '../../src/processor/commands/payouts/payout_simulate.js'
-import { codeOf, DEMO, viewOf } from '../support/world.js'
+import { codeOf, DEMO, viewOf, PRODUCTION } from '../support/world.js'
 import { executed, pay, see, runOnBothStores, types } from './scenarios.js'
 
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 
 runOnBothStores({

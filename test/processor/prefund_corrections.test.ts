@@ -9,8 +9,7 @@ import { withdraw } from '../../src/processor/commands/funds/withdraw.js'
 import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, viewOf, type World, PRODUCTION } from '../support/world.js'
 import {
   balanceOf,
   executed,
@@ -23,7 +22,6 @@ import {
   tryPay,
 } from './scenarios.js'
 
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const EVIDENCE = 'statement 17, line 4'
 const GIVEN = { currency: 'JPY', amount: '300', evidence: EVIDENCE, idempotencyKey: 'k' }
 

@@ -6,7 +6,7 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { reversePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { listRoutes, setRoute } from '../../src/processor/commands/operators/route_set.js'
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
-import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, DEMO, viewOf, type World, PRODUCTION } from '../support/world.js'
 import {
   aRoute,
   balanceOf,
@@ -21,7 +21,6 @@ import {
 } from './scenarios.js'
 
 const ACME = tenantOf('acme' as PartnerId, 'sandbox')
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
 const set = async (world: World, tenant: typeof DEMO | null, given = {}): Promise<string> =>
   codeOf(await world.run(setRoute(OPERATOR, tenant, aRoute(given))))

@@ -1,11 +1,9 @@
 /** What partners trigger in the sandbox has no effect in production. */
 import t from 'tap'
-import { tenantOf, type IntentId, type PartnerId } from '../../src/base/ids.js'
+import type { IntentId } from '../../src/base/ids.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { anIntent } from '../support/requests.js'
-import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
-
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+import { createWorld, DEMO, RULES, viewOf, PRODUCTION } from '../support/world.js'
 
 t.test('an intent with +expire ends after five seconds, in the sandbox only', async (t) => {
   const world = await createWorld(t)

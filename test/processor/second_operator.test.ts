@@ -27,14 +27,12 @@ import type { Actor } from '../../src/processor/changes/operator_log.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { NO_FINDINGS } from '../support/statements.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, viewOf, type World, PRODUCTION } from '../support/world.js'
+import { ANN, BEN, requestIn } from './approval_cases.js'
 import { aRoute, executed, pay } from './scenarios.js'
 
 t.setTimeout(0)
 const SECOND = 'second_operator_required'
-const ANN: Actor = { name: 'ann', reason: 'ticket 1' }
-const BEN: Actor = { name: 'ben', reason: 'checked' }
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 /** USD 10,000.00 and VND 250,000,000. */
 const { secondOperator } = rulesOf(
   readSettings({ SECOND_OPERATOR_FROM: 'USD:1000000,VND:250000000' }, ''),
@@ -54,12 +52,8 @@ function callersOf(world: World, names: readonly string[] = ['ann', 'ben']) {
 const approve = (world: World, request: string, by = BEN, callers = callersOf(world)) =>
   world.run(approveRequest(by, request, { callers, findings: NO_FINDINGS, isCluster: false }))
 
-function requestIn(answer: Answer): string {
-  if (answer.ok || !('approvalRequest' in answer))
-    throw new Error(`not requested: ${codeOf(answer)}`)
-  return answer.approvalRequest
-}
-
+/** A deposit that needs a second operator. */
+const BIG = { currency: 'USD', amount: '1000000', idempotencyKey: 'big' }
 let keys = 0
 async function deposited(
   world: World,
@@ -79,9 +73,8 @@ t.test('of fifty deposits of USD 9,999.99 the second needs another operator', as
 
 t.test('a sum is of an operator, a tenant, a currency and a UTC day', async (t) => {
   const world = await worldOf(t)
-  viewOf(
-    await world.run(createPartner(ANN, 'acme', { corridors: CORRIDOR_NAMES, withFunds: false })),
-  )
+  const acmes = { corridors: CORRIDOR_NAMES, withFunds: false }
+  viewOf(await world.run(createPartner(ANN, 'acme', acmes)))
   t.equal(await deposited(world, '600000'), 'ok')
   t.equal(await deposited(world, '399999'), 'ok', 'one cent less than the limit')
   t.equal(await deposited(world, '1'), SECOND)
@@ -109,8 +102,7 @@ t.test('a sum has every change of one operator, and none that two made', async (
   t.equal(codeOf(await world.run(reversePayout(ANN, payout.id, 'line 7'))), 'ok')
   t.equal(await deposited(world, '49999999', { currency: 'VND' }), 'ok')
   t.equal(await deposited(world, '1', { currency: 'VND' }), SECOND)
-  const large = deposit(ANN, DEMO, { currency: 'USD', amount: '1000000', idempotencyKey: 'big' })
-  viewOf(await approve(world, requestIn(await world.run(large))))
+  viewOf(await approve(world, requestIn(await world.run(deposit(ANN, DEMO, BIG)))))
   t.equal(await deposited(world, '999999'), 'ok', 'of who requested')
   t.equal(await deposited(world, '999999', { by: BEN }), 'ok', 'of who approved')
   await world.rebuild()
@@ -278,44 +270,39 @@ t.test('a credential that a caller has, or had, is refused', async (t) => {
 })
 
 async function statusOf(world: World, id: string): Promise<string | undefined> {
-  for (const resolved of [false, true]) {
-    const { data } = viewOf<{ data: { id: string; status: string }[] }>(
-      await world.run(listApprovalRequests(resolved)),
-    )
-    const found = data.find((request) => request.id === id)
-    if (found !== undefined) return found.status
-  }
-  return undefined
+  const lists = await Promise.all(
+    [false, true].map((resolved) => world.run(listApprovalRequests(resolved))),
+  )
+  const all = lists.flatMap((list) => viewOf<{ data: { id: string; status: string }[] }>(list).data)
+  return all.find((request) => request.id === id)?.status
 }
 
-t.test('a request ends with the credential by which it was made', async (t) => {
-  const endings: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
-    'the requester is revoked': (world) => world.run(revokeCaller(BEN, callersOf(world), 'ann')),
-    'the requester has another token': (world) =>
-      world.run(rotateCaller(ANN, callersOf(world), 'ann', tokenDigest('another'))),
-  }
-  for (const [name, end] of Object.entries(endings)) {
-    await t.test(name, async (t) => {
-      const world = await worldOf(t)
-      const big = { currency: 'USD', amount: '1000000', idempotencyKey: 'big' }
-      const request = requestIn(await world.run(deposit(ANN, DEMO, big)))
-      t.equal(await statusOf(world, request), 'pending')
-      world.clock.pass(1)
-      await end(world)
-      t.equal(await statusOf(world, request), 'ended')
-      await world.rebuild()
-      t.equal(codeOf(await approve(world, request)), 'approval_request_ended')
-      world.clock.pass(1)
-      const next = requestIn(await world.run(deposit(BEN, DEMO, big)))
-      t.not(next, request, 'the same change is another request')
-    })
-  }
-  await t.test('the requester is no longer configured', async (t) => {
+for (const [name, end] of [
+  ['is revoked', (world: World) => revokeCaller(BEN, callersOf(world), 'ann')],
+  [
+    'has another token',
+    (world: World) => rotateCaller(ANN, callersOf(world), 'ann', tokenDigest('another')),
+  ],
+] as const) {
+  t.test(`a request ends when its requester ${name}`, async (t) => {
     const world = await worldOf(t)
-    const big = { currency: 'USD', amount: '1000000', idempotencyKey: 'big' }
-    const request = requestIn(await world.run(deposit(ANN, DEMO, big)))
-    const left = callersOf(world, ['ben'])
-    t.equal(codeOf(await approve(world, request, BEN, left)), 'approval_request_ended')
-    t.equal(codeOf(await approve(world, request)), 'ok')
+    const request = requestIn(await world.run(deposit(ANN, DEMO, BIG)))
+    t.equal(await statusOf(world, request), 'pending')
+    world.clock.pass(1)
+    await world.run(end(world))
+    t.equal(await statusOf(world, request), 'ended')
+    await world.rebuild()
+    t.equal(codeOf(await approve(world, request)), 'approval_request_ended')
+    world.clock.pass(1)
+    const next = requestIn(await world.run(deposit(BEN, DEMO, BIG)))
+    t.not(next, request, 'the same change is another request')
   })
+}
+
+t.test('a request ends when its requester is no longer configured', async (t) => {
+  const world = await worldOf(t)
+  const request = requestIn(await world.run(deposit(ANN, DEMO, BIG)))
+  const left = callersOf(world, ['ben'])
+  t.equal(codeOf(await approve(world, request, BEN, left)), 'approval_request_ended')
+  t.equal(codeOf(await approve(world, request)), 'ok')
 })

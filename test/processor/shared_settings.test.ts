@@ -32,7 +32,17 @@ import { aRoute } from './scenarios.js'
 const SET_AT = Date.UTC(2026, 10, 20)
 const REQUEST = 'req_01KA00000000000000000000000' as RequestId
 
-const worldOf = (t: Test, options: WorldOptions = {}): Promise<World> => createWorld(t, options)
+/** A world, and a cluster whose settings its books apply. */
+async function openCluster(t: Test, options: WorldOptions = {}) {
+  const world = await createWorld(t, options)
+  const cluster = testSettings(() => SET_AT)
+  return {
+    world,
+    cluster,
+    set: (content: SettingContent | null) => set(cluster, content),
+    catchUp: () => settingsOf(world, cluster).catchUp(),
+  }
+}
 
 async function set(cluster: TestSettings, content: SettingContent | null): Promise<void> {
   if (content === null) throw new Error('an invalid setting')
@@ -66,14 +76,13 @@ async function appliedIn({ folder }: World): Promise<Applied> {
 }
 
 t.test('they are applied in order, as the operator that set them', async (t) => {
-  const world = await worldOf(t, { rules: { rateMaxAgeMs: DAY } })
-  const cluster = testSettings(() => SET_AT)
-  await set(cluster, rate('36.10'))
-  await set(cluster, routeSetting(aRoute({ platform_fixed: '7' })))
+  const { world, cluster, set } = await openCluster(t, { rules: { rateMaxAgeMs: DAY } })
+  await set(rate('36.10'))
+  await set(routeSetting(aRoute({ platform_fixed: '7' })))
   const settings = settingsOf(world, cluster)
   await settings.catchUp()
   t.match(await appliedIn(world), { versions: [1, 2], rate: '36.10' })
-  await set(cluster, rate('36.20'))
+  await set(rate('36.20'))
   await settings.catchUp()
   await settings.catchUp()
   t.same(await appliedIn(world), {
@@ -157,14 +166,16 @@ for (const loss of ['the commit', 'its answer'] as const) {
     const crash = { isDue: false }
     let isStopped: () => void = () => undefined
     const stopped = new Promise<void>((resolve) => (isStopped = resolve))
-    const world = await worldOf(t, { store: crashing(loss, crash), onStop: () => isStopped() })
-    const cluster = testSettings(() => SET_AT)
-    await set(cluster, rate('36.10'))
-    await settingsOf(world, cluster).catchUp()
-    await set(cluster, rate('36.20'))
-    await set(cluster, rate('36.30'))
+    const { world, set, catchUp } = await openCluster(t, {
+      store: crashing(loss, crash),
+      onStop: () => isStopped(),
+    })
+    await set(rate('36.10'))
+    await catchUp()
+    await set(rate('36.20'))
+    await set(rate('36.30'))
     crash.isDue = true
-    void settingsOf(world, cluster).catchUp()
+    void catchUp()
     await stopped
     const kept = loss === 'the commit' ? [1] : [1, 2, 3]
     const left = await appliedIn(world)
@@ -173,20 +184,19 @@ for (const loss of ['the commit', 'its answer'] as const) {
     t.equal(left.log.length, kept.length)
     await world.rebuild()
     t.equal(world.memory().settingsVersion, kept.at(-1))
-    await settingsOf(world, cluster).catchUp()
+    await catchUp()
     const log = [1, 2, 3].map((version) => `set_rate, settings version ${version}`)
     t.same(await appliedIn(world), { versions: [1, 2, 3], log, rate: '36.30' })
   })
 }
 
 t.test('one that cannot be applied holds up those after it, and writes', async (t) => {
-  const world = await worldOf(t)
-  const cluster = testSettings(() => SET_AT)
-  await set(cluster, rate('36.10'))
-  await settingsOf(world, cluster).catchUp()
-  await set(cluster, { kind: 'of a later version', key: '', value: '' })
-  await set(cluster, rate('36.30'))
-  await settingsOf(world, cluster).catchUp()
+  const { world, cluster, set, catchUp } = await openCluster(t)
+  await set(rate('36.10'))
+  await catchUp()
+  await set({ kind: 'of a later version', key: '', value: '' })
+  await set(rate('36.30'))
+  await catchUp()
   t.match(await appliedIn(world), { versions: [1], rate: '36.10' })
   t.same([...cluster.faults], [['books_1', { version: 2, cause: 'invalid_request' }]])
   const write = createIntent(DEMO, anIntent())
@@ -194,32 +204,31 @@ t.test('one that cannot be applied holds up those after it, and writes', async (
   t.equal(codeOf(await world.run(getBalances(DEMO))), 'ok', 'reads go on')
   t.equal(codeOf(await world.run(listRates())), 'ok', 'operators go on')
   cluster.stored[1] = { ...cluster.stored[1]!, kind: 'route', value: 'no JSON' }
-  await settingsOf(world, cluster).catchUp()
+  await catchUp()
   t.same([...cluster.faults], [['books_1', { version: 2, cause: 'internal_error' }]])
   t.match(await appliedIn(world), { versions: [1], rate: '36.10' })
   cluster.stored[1] = { ...cluster.stored[1], kind: 'rate', key: 'VND', value: '26000' }
-  await settingsOf(world, cluster).catchUp()
+  await catchUp()
   t.match(await appliedIn(world), { versions: [1, 2, 3], rate: '36.30' })
   t.equal(cluster.faults.size, 0)
   t.equal(codeOf(await world.run(write)), 'ok')
 })
 
 t.test('one that an operator skips is passed over where it cannot be applied', async (t) => {
-  const world = await worldOf(t)
-  const cluster = testSettings(() => SET_AT)
-  await set(cluster, rate('36.10'))
-  await settingsOf(world, cluster).catchUp()
-  await set(cluster, { kind: 'of a later version', key: 'k', value: '' })
-  await set(cluster, rate('36.30'))
+  const { world, cluster, set, catchUp } = await openCluster(t)
+  await set(rate('36.10'))
+  await catchUp()
+  await set({ kind: 'of a later version', key: 'k', value: '' })
+  await set(rate('36.30'))
   await cluster.skipSetting(3, { actor: 'ben', reason: 'a version that can be applied' })
-  await settingsOf(world, cluster).catchUp()
+  await catchUp()
   t.equal(cluster.faults.get('books_1')?.version, 2)
   await world.rebuild()
   t.equal(world.memory().settingsFault, null, 'of a new owner: found again')
-  await settingsOf(world, cluster).catchUp()
+  await catchUp()
   t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'configuration_error')
   await cluster.skipSetting(2, { actor: 'ben', reason: 'made by mistake' })
-  await settingsOf(world, cluster).catchUp()
+  await catchUp()
   t.same([...cluster.faults], [])
   t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'ok')
   t.match(await appliedIn(world), { versions: [1, 2, 3], rate: '36.30' })
@@ -234,20 +243,15 @@ t.test('one that an operator skips is passed over where it cannot be applied', a
 })
 
 t.test('books that have applied those of another cluster are not served', async (t) => {
-  const world = await worldOf(t)
-  const cluster = testSettings(() => SET_AT)
-  await set(cluster, rate('36.10'))
-  await settingsOf(world, cluster).catchUp()
-  const other = settingsOf(
-    world,
-    testSettings(() => SET_AT),
-  )
-  await t.rejects(other.catchUp(), /settings version 1 of another cluster/)
+  const { world, cluster, set, catchUp } = await openCluster(t)
+  await set(rate('36.10'))
+  await catchUp()
+  const another = testSettings(() => SET_AT)
+  await t.rejects(settingsOf(world, another).catchUp(), /settings version 1 of another cluster/)
 })
 
 t.test('it looks again by itself, until it is stopped', async (t) => {
-  const world = await worldOf(t)
-  const cluster = testSettings(() => SET_AT)
+  const { world, cluster, set } = await openCluster(t)
   const looked = new Promise<void>((resolve) => {
     const { newestSettings } = cluster
     const settings = settingsOf(world, {
@@ -260,32 +264,25 @@ t.test('it looks again by itself, until it is stopped', async (t) => {
     })
     settings.start()
   })
-  await set(cluster, rate('36.10'))
+  await set(rate('36.10'))
   await looked
   t.match(await appliedIn(world), { versions: [1] }, 'what it has read is applied before the end')
 })
 
 t.test('only what can be applied is a setting', async (t) => {
-  for (const [currency, text] of [
-    ['THB', '0'],
-    ['USD', '1'],
-    ['nowhere', '1'],
-    ['THB', 'many'],
-  ] as const)
-    t.equal(rateSetting(currency, text), null)
-  t.equal(routeSetting(aRoute({ country: 'Nowhere' })), null)
-  t.match(rateSetting('THB', '36', 'production'), { key: 'production THB', value: '36' })
+  t.equal(rateSetting('THB', '0'), null)
+  t.equal(rateSetting('USD', '1'), null)
+  t.equal(rateSetting('nowhere', '1'), null)
+  t.equal(rateSetting('THB', 'many'), null)
   t.equal(rateSetting('THB', '36', 'moon'), null)
+  t.equal(routeSetting(aRoute({ country: 'Nowhere' })), null)
   t.equal(ratesSetting([]), null)
-  t.match(
-    ratesSetting([
-      { currency: 'THB', rate: '' },
-      { currency: 'VND', rate: '26000' },
-    ]),
-    {
-      ...{ kind: 'rates', key: 'THB, VND' },
-    },
-  )
+  const rates = [
+    { currency: 'THB', rate: '' },
+    { currency: 'VND', rate: '26000' },
+  ]
+  t.match(ratesSetting(rates), { kind: 'rates', key: 'THB, VND' })
   t.match(rateSetting('THB', '36'), { kind: 'rate', key: 'THB', value: '36' })
+  t.match(rateSetting('THB', '36', 'production'), { key: 'production THB', value: '36' })
   t.match(routeSetting(aRoute()), { kind: 'route', key: /^[A-Z]{2} [A-Z]{3}$/ })
 })

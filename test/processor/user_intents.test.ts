@@ -27,6 +27,11 @@ interface Listed {
   readonly status: string
 }
 
+const page = async (world: World, query: Query): Promise<PageView<Listed>> =>
+  viewOf(await read(world, query))
+
+const intentIds = (listed: readonly Listed[]): string[] => listed.map(({ intent_id }) => intent_id)
+
 const create = (user: string) => createIntent(DEMO, anIntent({ partner_user_id: user }))
 
 async function queryOf(
@@ -40,8 +45,7 @@ async function queryOf(
 
 async function idsOf(world: World, user: string, limit = 2, tenant = DEMO): Promise<string[]> {
   const query = await queryOf(world, user, tenant)
-  const all = await readAll<Listed>(world, (page) => query({ limit, ...page }))
-  return all.map(({ intent_id }) => intent_id)
+  return intentIds(await readAll<Listed>(world, (page) => query({ limit, ...page })))
 }
 
 /** The users that create in each commit, and whether the processor restarts before it. */
@@ -91,9 +95,8 @@ t.test('a user without intents, and users of other tenants, have separate lists'
 t.test('intents are listed in their current state, as GET shows them', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await intentAt(world, cancelled)
-  const { data } = viewOf<PageView<Listed>>(
-    await read(world, (await queryOf(world, lifecycle.user))({})),
-  )
+  const query = await queryOf(world, lifecycle.user)
+  const { data } = await page(world, query({}))
   t.same(data, [await lifecycle.see()])
   t.equal(data[0]?.status, 'cancelled')
 })
@@ -119,13 +122,12 @@ t.test(
     t.teardown(() => file.close())
     const { sql, values } = userIntentsStatement(9, 51)
     const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
+    const details = plan.map(({ detail }) => detail)
     t.same(
-      plan
-        .map(({ detail }) => detail)
-        .filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail)),
+      details.filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail)),
       [],
     )
-    t.equal(plan.filter(({ detail }) => detail.startsWith('SEARCH')).length, 3)
+    t.equal(details.filter((detail) => detail.startsWith('SEARCH')).length, 3)
   },
 )
 
@@ -134,13 +136,13 @@ t.test('the cursor of a search that ended early names the intent where it ended'
   await world.runAll(['ann', 'bob', 'ann', 'ann', 'bob', 'ann'].map(create))
   const ids = await idsOf(world, 'ann')
   const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, 'ann')))
-  const search = (page: PageRequest = {}) =>
-    read(world, listUserIntents(DEMO, 'ann', { status: 'captured', ...page }, last, 2))
-  const { data, next_cursor: cursor } = viewOf<PageView<Listed>>(await search())
+  const search = (request: PageRequest = {}) =>
+    page(world, listUserIntents(DEMO, 'ann', { status: 'captured', ...request }, last, 2))
+  const { data, next_cursor: cursor } = await search()
   t.same(data, [])
   const [position = ''] = cursor!.split('.')
   t.equal(Buffer.from(position, 'base64url').toString(), `4 ${ids[1]}`)
-  const end = viewOf<PageView<Listed>>(await search({ cursor: cursor! }))
+  const end = await search({ cursor: cursor! })
   t.same([end.data, end.next_cursor], [[], null], 'two more links are all')
 })
 
@@ -151,18 +153,16 @@ t.test('a cursor goes on in books where links have other numbers', async (t) => 
   const ids = await idsOf(world, 'ann')
   const query = await queryOf(world, 'ann')
   const cursors = createCursors([MASTER])
-  const after = (number: number, id: string) =>
-    read(
-      world,
-      query({ cursor: cursors.make('user_intents ["demo_sandbox","ann"]', `${number} ${id}`) }),
-    )
+  const after = (number: number, id: string) => {
+    const cursor = cursors.make('user_intents ["demo_sandbox","ann"]', `${number} ${id}`)
+    return query({ cursor })
+  }
   for (const number of [1, 2, 4, users.length, 99]) {
     for (const [index, id] of ids.entries()) {
-      const { data } = viewOf<PageView<Listed>>(await after(number, id))
-      const listed = data.map(({ intent_id }) => intent_id)
-      t.same(listed, ids.slice(index + 1), `link ${number}, intent ${index}`)
+      const { data } = await page(world, after(number, id))
+      t.same(intentIds(data), ids.slice(index + 1), `link ${number}, intent ${index}`)
     }
-    t.equal(codeOf(await after(number, 'pi_unknown')), 'invalid_request')
+    t.equal(codeOf(await read(world, after(number, 'pi_unknown'))), 'invalid_request')
   }
 })
 
@@ -171,20 +171,15 @@ t.test('intents that have left the books are passed over, also that of a cursor'
   await world.runAll(Array.from({ length: 6 }, () => create('ann')))
   const ids = await idsOf(world, 'ann')
   const query = await queryOf(world, 'ann')
-  const first = viewOf<PageView<Listed>>(await read(world, query({ limit: 2 })))
+  const first = await page(world, query({ limit: 2 }))
   const books = await rawBooks(world.folder)
   t.teardown(() => books.close())
   for (const id of [ids[1]!, ids[2]!, ids[4]!]) {
     await books.run('DELETE FROM intents WHERE id = ?', [id])
   }
 
-  const next = viewOf<PageView<Listed>>(
-    await read(world, query({ limit: 2, cursor: first.next_cursor! })),
-  )
-  t.same(
-    next.data.map(({ intent_id }) => intent_id),
-    [ids[3], ids[5]],
-  )
+  const next = await page(world, query({ limit: 2, cursor: first.next_cursor! }))
+  t.same(intentIds(next.data), [ids[3], ids[5]])
   for (const limit of [1, 2, 5]) {
     t.same(await idsOf(world, 'ann', limit), [ids[0], ids[3], ids[5]], `${limit} a page`)
   }
@@ -196,22 +191,18 @@ t.test('pages are stable, and invalid limits and cursors are rejected', async (t
   const answers = await world.runAll(Array.from({ length: 101 }, () => create('ann')))
   const newest = answers.map((one) => viewOf<Listed>(one).intent_id).reverse()
   const query = await queryOf(world, 'ann')
-  const page = async (request: PageRequest): Promise<PageView<Listed>> =>
-    viewOf(await read(world, query(request)))
+  const asked = (request: PageRequest) => page(world, query(request))
 
-  const first = await page({})
+  const first = await asked({})
   t.equal(first.data.length, 50)
-  const all = await page({ limit: 100 })
-  t.same(
-    all.data.map(({ intent_id }) => intent_id),
-    newest.slice(0, 100),
-  )
-  const last = await page({ limit: 100, cursor: all.next_cursor! })
+  const all = await asked({ limit: 100 })
+  t.same(intentIds(all.data), newest.slice(0, 100))
+  const last = await asked({ limit: 100, cursor: all.next_cursor! })
   t.same([last.data[0]?.intent_id, last.next_cursor], [newest[100], null])
 
   await world.run(create('ann'))
   const cursor = first.next_cursor!
-  t.equal((await page({ cursor })).data[0]?.intent_id, newest[50], 'new intents shift nothing')
+  t.equal((await asked({ cursor })).data[0]?.intent_id, newest[50], 'new intents shift nothing')
 
   const other = await queryOf(world, 'bob')
   for (const request of [{ limit: 0 }, { limit: 101 }, { cursor: `${cursor}x` }, { cursor: '' }]) {

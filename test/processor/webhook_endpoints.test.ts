@@ -1,14 +1,13 @@
 /** Webhook endpoints: creation, its key and rate, updates, secrets, switching, tests. */
 import { ENDPOINTS_CREATED_PER_DAY_MAX } from '../../src/base/constants.js'
 import { DAY, HOUR, plus, toRfc3339 } from '../../src/base/clock.js'
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import {
   checkWebhookEndpoint,
   listWebhookEndpoints,
 } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_get.js'
 import { idempotencyRowKey } from '../../src/processor/keys/vault.js'
 import { messageFault } from '../../src/processor/servers/message_check.js'
-import { codeOf, DEMO, viewOf } from '../support/world.js'
+import { codeOf, DEMO, viewOf, PRODUCTION } from '../support/world.js'
 import { idsOf, operatorLogOf, runOnBothStores } from './scenarios.js'
 import {
   anEndpoint,
@@ -19,7 +18,6 @@ import {
   type View,
 } from './webhook_endpoints.js'
 
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const NOT_FOUND = 'webhook_endpoint_not_found'
 
 runOnBothStores({

@@ -58,6 +58,7 @@ export const RULES: Rules = {
 }
 
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')
+export const PRODUCTION: TenantId = tenantOf('demo' as PartnerId, 'production')
 /** The key file's key, until `rebuildWith`. */
 export const MASTER: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
 /** The origin of commands that tests submit. */

@@ -2,13 +2,13 @@
  * Scanning: accepted codes, and the order of the checks (code, amount, duplicates, limits, price).
  */
 import type { ErrorCode } from '../../../src/base/errors.js'
-import { ENVIRONMENTS, tenantOf, type PartnerId } from '../../../src/base/ids.js'
+import { ENVIRONMENTS } from '../../../src/base/ids.js'
 import { THB } from '../../../src/money/currency.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import { setRate } from '../../../src/processor/commands/operators/rate_set.js'
 import { rateKey } from '../../../src/quotes/rates.js'
 import { sealed, thai, vietnamese } from '../../qr/payloads.js'
-import { viewOf } from '../../support/world.js'
+import { viewOf, PRODUCTION } from '../../support/world.js'
 import {
   authorized,
   cancelled,
@@ -57,7 +57,6 @@ const BAD_CODES: readonly (readonly [name: string, payload: string, code: ErrorC
 ]
 
 /** Production has no default rates. */
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const OPERATOR = { name: 'test', reason: 'a test' }
 
 /** Valid except for a missing rate. */
