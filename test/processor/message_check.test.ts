@@ -17,7 +17,7 @@ interface Sent {
   readonly json?: object
   readonly message?: object
   readonly key?: string
-  /** Of lists. */
+  /** Lists have one. */
   readonly query?: string
 }
 

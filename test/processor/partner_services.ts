@@ -63,10 +63,10 @@ export interface PartnerServices {
   close(): Promise<void>
 }
 
-type Call = (request: object, metadata: Metadata, done: Done) => ClientUnaryCall
+type UnaryCall = (request: object, metadata: Metadata, done: Done) => ClientUnaryCall
 
 const callsOf = (client: object): object =>
-  new Proxy(client as Readonly<Record<string, Call>>, {
+  new Proxy(client as Readonly<Record<string, UnaryCall>>, {
     get: (rpcs, name: string) => (request: object) =>
       answerOf((done) => rpcs[name]!(request, META, done)),
   })
