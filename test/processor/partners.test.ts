@@ -3,7 +3,6 @@
  * before every command.
  */
 import { randomBytes } from 'node:crypto'
-import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import { PAGE_BYTES } from '../../src/base/constants.js'

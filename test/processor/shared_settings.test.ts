@@ -243,7 +243,7 @@ t.test('one that an operator skips is passed over where it cannot be applied', a
 })
 
 t.test('books that have applied those of another cluster are not served', async (t) => {
-  const { world, cluster, set, catchUp } = await openCluster(t)
+  const { world, set, catchUp } = await openCluster(t)
   await set(rate('36.10'))
   await catchUp()
   const another = testSettings(() => SET_AT)
