@@ -14,8 +14,6 @@ import {
   countSealed,
   reencryptSecretRows,
 } from '../../src/processor/commands/partners/secrets_reencrypt.js'
-import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
-import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
 import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import {
@@ -24,6 +22,8 @@ import {
 } from '../../src/processor/queries/encrypted_rows_page.js'
 import { rawBooks } from '../support/books.js'
 import { anIntent, aPayout } from '../support/requests.js'
+import type { Command } from '../../src/processor/cycle/command.js'
+import { anEndpoint } from './webhook_endpoints.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
 import {
@@ -51,29 +51,34 @@ interface PageView {
 const slice = async (world: World, isCount: boolean, cursor?: string): Promise<EncryptedRowsPage> =>
   viewOf<EncryptedRowsPage>(await read(world, encryptedRowsPage(isCount, cursor)))
 
-const reencryptAll = async (world: World, cursor?: string): Promise<PageView> =>
-  viewOf<PageView>(
-    await world.run(reencryptSecretRows(OPERATOR, await slice(world, false, cursor))),
-  )
+const reencryptPage = async (world: World, cursor?: string): Promise<PageView> =>
+  viewOf(await world.run(reencryptSecretRows(OPERATOR, await slice(world, false, cursor))))
 
-/** @returns the keys after the last page */
-async function reencrypt(world: World): Promise<PageView['keys']> {
+/** Runs a command for each page. @returns what they answer */
+async function eachPage(
+  world: World,
+  isCount: boolean,
+  command: (page: EncryptedRowsPage) => Command | Promise<Command>,
+): Promise<PageView[]> {
+  const done: PageView[] = []
   for (let cursor: string | undefined; ;) {
-    const done = await reencryptAll(world, cursor)
-    if (done.next_cursor === undefined) return done.keys
-    cursor = done.next_cursor
+    const page = await slice(world, isCount, cursor)
+    const view = viewOf<PageView>(await world.run(await command(page)))
+    done.push(view)
+    if (view.next_cursor === undefined) return done
+    cursor = view.next_cursor
   }
 }
 
+/** @returns the keys after the last page */
+const reencrypt = async (world: World): Promise<PageView['keys']> =>
+  (await eachPage(world, false, (page) => reencryptSecretRows(OPERATOR, page))).at(-1)!.keys
+
 async function count(world: World): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (let cursor: string | undefined; ;) {
-    const counted = countSealed(await slice(world, true, cursor))
-    const { found, next_cursor } = viewOf<PageView>(await world.run(counted))
-    for (const { kid, values } of found) counts[kid] = (counts[kid] ?? 0) + values
-    if (next_cursor === undefined) return counts
-    cursor = next_cursor
-  }
+  const found = (await eachPage(world, true, countSealed)).flatMap((page) => page.found)
+  for (const { kid, values } of found) counts[kid] = (counts[kid] ?? 0) + values
+  return counts
 }
 
 /** Past the longest lifetime of a token of the old key. */
@@ -111,10 +116,7 @@ runOnBothStores({
     viewOf(await lifecycle.scan())
     const id = await held(world, await beneficiary(world))
     const key = viewOf<{ secret: string }>(await world.run(issueKey(OPERATOR, DEMO)))
-    const request = { url: 'https://example.com/', enabled_events: [] }
-    const endpoint = viewOf<{ id: string; secret: string }>(
-      await world.run(createWebhookEndpoint(DEMO, request)),
-    )
+    const { made: endpoint } = await anEndpoint(world)
     // Two signing keys, a webhook secret, a beneficiary, its payout and a scanned intent.
     t.same(await count(world), { k1: 6 })
 
@@ -129,24 +131,18 @@ runOnBothStores({
     t.same(await count(world), { k2: 6 })
     t.equal(world.railInstructions.length, before, 'nothing is sent to the rail')
     t.equal(world.memory().lastPosition, sequence, 'no event is published')
-    t.same(
-      (await operatorLog(t)).slice(-2).map(({ action, subject }) => [action, subject]),
-      [
-        ['reencrypt_begun', 'k2'],
-        ['reencrypt_done', 'k2'],
-      ],
-    )
+    t.match((await operatorLog(t)).slice(-2), [
+      { action: 'reencrypt_begun', subject: 'k2' },
+      { action: 'reencrypt_done', subject: 'k2' },
+    ])
 
     world.clock.pass(15 * MINUTE)
     await world.rebuildWith([NEW])
     viewOf(await approve(world, id))
     viewOf(await lifecycle.scan())
     viewOf(await lifecycle.confirm())
-    t.same(
-      accountsOf(world),
-      ['0123456789', '0066812345678'],
-      'account numbers are decrypted for the rail',
-    )
+    const accounts = ['0123456789', '0066812345678']
+    t.same(accountsOf(world), accounts, 'account numbers are decrypted for the rail')
     const secrets = [...world.memory().keys.values()].map(({ secret }) => secret)
     t.ok(secrets.includes(key.secret), 'the signing secret is unchanged')
     const endpoints = [...world.memory().endpoints.values()]
@@ -154,12 +150,9 @@ runOnBothStores({
   },
 
   'a webhook endpoint deleted long ago does not block a rotation': async (t, world) => {
-    const request = { url: 'https://example.com/', enabled_events: [] }
-    const make = async (): Promise<string> =>
-      viewOf<{ id: string }>(await world.run(createWebhookEndpoint(DEMO, request))).id
-    const [bare, withSecret] = [await make(), await make()]
-    viewOf(await world.run(deleteWebhookEndpoint(DEMO, bare)))
-    await plant(t, `UPDATE webhook_endpoints SET status = 'deleted' WHERE id = '${withSecret}'`)
+    const [bare, withSecret] = [await anEndpoint(world), await anEndpoint(world)]
+    viewOf(await bare.remove())
+    await plant(t, `UPDATE webhook_endpoints SET status = 'deleted' WHERE id = '${withSecret.id}'`)
     world.clock.pass(60 * 24 * 60 * MINUTE)
     await rotate(world)
     // The partner's signing key, and the previous secret.
@@ -180,8 +173,9 @@ runOnBothStores({
     const other = createPayout(DEMO, { ...payout, reference: 'another' })
     t.equal(codeOf(await world.run(other)), 'duplicate_payout')
 
+    const { tokenSecrets } = world.vault
     t.same(
-      world.vault.tokenSecrets.map(({ kid }) => kid),
+      tokenSecrets.map(({ kid }) => kid),
       ['k2'],
       'gateways refuse tokens of a removed key',
     )
@@ -193,8 +187,8 @@ runOnBothStores({
     await world.runAll(beneficiaries)
     await world.rebuildWith([NEW, OLD])
     // A page of signing keys, one of endpoints, and the first of beneficiaries.
-    let started = await reencryptAll(world)
-    for (let i = 0; i < 2; i++) started = await reencryptAll(world, started.next_cursor)
+    let started = await reencryptPage(world)
+    for (let i = 0; i < 2; i++) started = await reencryptPage(world, started.next_cursor)
     t.same(await count(world), { k2: 201, k1: 250 })
 
     await world.rebuildWith([NEW, OLD])
@@ -216,20 +210,15 @@ runOnBothStores({
     const known = await beneficiary(world)
     await world.rebuildWith([NEW, OLD])
     const copies: string[] = []
-    for (let cursor: string | undefined; ;) {
-      const seen = await slice(world, false, cursor)
+    await eachPage(world, false, async (seen) => {
       copies.push(await held(world, known))
-      const done = viewOf<PageView>(await world.run(reencryptSecretRows(OPERATOR, seen)))
-      if (done.next_cursor === undefined) break
-      cursor = done.next_cursor
-    }
+      return reencryptSecretRows(OPERATOR, seen)
+    })
     t.same(await count(world), { k2: 2 + copies.length })
     await world.rebuildWith([NEW])
     for (const id of copies) viewOf(await approve(world, id))
-    t.same(
-      accountsOf(world),
-      copies.map(() => '0123456789'),
-    )
+    t.same(new Set(accountsOf(world)), new Set(['0123456789']))
+    t.equal(accountsOf(world).length, copies.length)
   },
 
   'an actor in memory continues with re-encrypted values': async (t, world) => {
@@ -271,15 +260,10 @@ t.test('a key removed before its tokens expire is logged', async (t) => {
 t.test('a key with a known id and other bytes is refused', async (t) => {
   const world = await createWorld(t)
   const changed: MasterKeys = [{ kid: 'k1', bytes: Buffer.alloc(32, 1) }]
-  await t.rejects(
-    world.rebuildWith(changed),
-    /master key k1 in the file differs from the one that encrypted/,
-  )
+  const differs = /master key k1 in the file differs from the one that encrypted/
+  await t.rejects(world.rebuildWith(changed), differs)
   await world.rebuildWith([NEW, OLD])
-  await t.rejects(
-    world.rebuildWith([NEW, ...changed]),
-    /master key k1 in the file differs from the one that encrypted/,
-  )
+  await t.rejects(world.rebuildWith([NEW, ...changed]), differs)
 })
 
 t.test('books older than the record of keys need all their keys', async (t) => {

@@ -23,35 +23,38 @@ const aReport = (number: number): RailReport => ({
   status: 'accepted',
 })
 
+/** @param stored of the cluster, where no payment has moved unless it says so */
+const movedReports = (stored: object, more: object) =>
+  createMovedReports({
+    shard: 'books_1',
+    stored: { movedPayments: () => Promise.resolve([]), ...stored },
+    memory: { partners: new Map() },
+    log: SILENT_LOG,
+    ...more,
+  } as unknown as MovedReportsDependencies)
+
 t.test('all reports of a message are stored by one statement', async (t) => {
   const reports = Array.from({ length: COUNT }, (_, number) => aReport(number))
   const own = aReport(COUNT)
   const statements: (readonly MovedReport[])[] = []
   const acknowledged: string[] = []
-  const dependencies = {
-    shard: 'books_1',
-    stored: {
-      movedPayments: () =>
-        Promise.resolve(reports.map(({ id }) => ({ id: String(id), partner: 'demo' }))),
-      forwardReports: (all: readonly MovedReport[]) => {
-        statements.push(all)
-        return Promise.resolve()
-      },
+  const stored = {
+    movedPayments: () =>
+      Promise.resolve(reports.map(({ id }) => ({ id: String(id), partner: 'demo' }))),
+    forwardReports: (all: readonly MovedReport[]) => {
+      statements.push(all)
+      return Promise.resolve()
     },
-    memory: { partners: new Map() },
-    rail: {
-      send: (instructions: readonly { readonly reportId: string }[]) =>
-        void acknowledged.push(...instructions.map(({ reportId }) => reportId)),
-    },
-    log: SILENT_LOG,
-  } as unknown as MovedReportsDependencies
-  const moved = await createMovedReports(dependencies)
+  }
+  const rail = {
+    send: (instructions: readonly { readonly reportId: string }[]) =>
+      void acknowledged.push(...instructions.map(({ reportId }) => reportId)),
+  }
+  const moved = await movedReports(stored, { rail })
   t.same(moved.forwarded([...reports, own], 'bank', 7_000), [own], 'the others follow the partner')
   await eventually('they are acknowledged', () => acknowledged.length === COUNT)
-  t.same(
-    statements.map((all) => all.length),
-    [COUNT],
-  )
+  t.equal(statements.length, 1)
+  t.equal(statements[0]?.length, COUNT)
   t.match(statements[0]?.[0], { partner: 'demo', rail: 'bank', finalityWindowMs: 7_000 })
 })
 
@@ -67,30 +70,25 @@ t.test('the reports of a page are applied together and deleted by one statement'
   stored = stored.map((each) => (each.id === unreadable ? { ...each, report: '{}' } : each))
   const deleted: (readonly number[])[] = []
   const submitted: Work[] = []
-  const dependencies = {
-    shard: 'books_1',
-    stored: {
-      movedPayments: () => Promise.resolve([]),
-      reportsFor: () => Promise.resolve(deleted.length === 0 ? stored : []),
-      deleteReports: (ids: readonly number[]) => {
-        deleted.push(ids)
-        return Promise.resolve()
-      },
+  const reports = {
+    reportsFor: () => Promise.resolve(deleted.length === 0 ? stored : []),
+    deleteReports: (ids: readonly number[]) => {
+      deleted.push(ids)
+      return Promise.resolve()
     },
-    memory: { partners: new Map([['demo', {}]]), recovery: null },
-    pipeline: {
-      submit: (work: Work) => {
-        submitted.push(work)
-        // A commit is for all that are submitted by now.
-        setImmediate(() => {
-          const isRefused = submitted.indexOf(work) === refused
-          work.reply(isRefused ? refuse('configuration_error') : answer({}))
-        })
-      },
+  }
+  const pipeline = {
+    submit: (work: Work) => {
+      submitted.push(work)
+      // A commit is for all that are submitted by now.
+      setImmediate(() => {
+        const isRefused = submitted.indexOf(work) === refused
+        work.reply(isRefused ? refuse('configuration_error') : answer({}))
+      })
     },
-    log: SILENT_LOG,
-  } as unknown as MovedReportsDependencies
-  const moved = await createMovedReports(dependencies)
+  }
+  const memory = { partners: new Map([['demo', {}]]), recovery: null }
+  const moved = await movedReports(reports, { memory, pipeline })
   moved.start()
   t.teardown(() => moved.stop())
   await eventually('all are submitted', () => submitted.length === stored.length - 1)

@@ -27,9 +27,7 @@ const orphan = (instruction: string, over: Partial<Orphan> = {}): Orphan => ({
   ...over,
 })
 
-function inquiriesOf(...orphans: readonly Orphan[]) {
-  return inquiriesAt(['bank_a'], ...orphans)
-}
+const inquiriesOf = (...orphans: readonly Orphan[]) => inquiriesAt(['bank_a'], ...orphans)
 
 function inquiriesAt(names: readonly string[], ...orphans: readonly Orphan[]) {
   const index = createOrphanIndex()

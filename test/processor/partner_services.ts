@@ -12,14 +12,15 @@ import type { ProtoGrpcType as FundingProto } from '../../protos/types/funding.j
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { ProtoGrpcType as EndpointsProto } from '../../protos/types/webhook_endpoints.js'
-import { createQueryRunner, type QueryRunner } from '../../src/processor/queries/query.js'
+import type { QueryRunner } from '../../src/processor/queries/query.js'
 import { NO_STATEMENTS } from '../../src/processor/recovery/statement_check.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { createCommittedEvents } from '../../src/processor/servers/event_watch.js'
+import { queriesOf } from './scenarios.js'
 import { withEveryRole } from '../support/callers.js'
 import { answerOf, type Done } from '../support/rpc_answers.js'
-import { createWorld, RULES, type World, type WorldOptions, SILENT_LOG } from '../support/world.js'
+import { createWorld, type World, type WorldOptions } from '../support/world.js'
 
 type V1 = (AccountProto &
   BeneficiariesProto &
@@ -79,12 +80,8 @@ export async function openPartnerServices(
   const events = createCommittedEvents()
   const world = await createWorld(t, { ...options, onPublished: events.committed })
   const memory = world.memory()
-  const log = SILENT_LOG
   let reads = 0
-  const lists = createQueryRunner(
-    { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
-    log,
-  )
+  const lists = queriesOf(world)
   const reader: QueryRunner = {
     run: (query, isAwaited) => {
       reads += 1

@@ -77,29 +77,20 @@ runOnBothStores({
     await world.railReports(executed(paid.id, { status: 'not_found' }))
     t.match(await discrepanciesOf(world), [{ reason: 'not_found_after_execution' }])
     await world.railReports(executed(unpaid.id))
-    const differ = await discrepanciesOf(world)
-    t.match(
-      differ.find(({ entity }) => entity === unpaid.id),
-      { reason: 'executed_after_end' },
-    )
+    const differs = (await discrepanciesOf(world)).find(({ entity }) => entity === unpaid.id)
+    t.match(differs, { reason: 'executed_after_end' })
   },
 
   'a payout resolved as failed fails': async (t, world) => {
     const { id } = await pay(world)
-    const view = viewOf(await resolve(world, id, 'failed'))
-    t.match(view, {
-      status: 'failed',
-      failure: { code: 'not_carried_out', source: 'service', retryable: true },
-    })
+    const failure = { code: 'not_carried_out', source: 'service', retryable: true }
+    t.match(viewOf(await resolve(world, id, 'failed')), { status: 'failed', failure })
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, id), [{ action: 'resolve_payout_failed' }])
     await world.railReports(executed(id))
     t.match(await see(world, id), { status: 'failed' })
-    t.match(
-      await discrepanciesOf(world),
-      [{ reason: 'executed_after_end' }],
-      'a contradicting report is a discrepancy',
-    )
+    const contradicting = [{ reason: 'executed_after_end' }]
+    t.match(await discrepanciesOf(world), contradicting, 'a report that contradicts it')
     t.equal(await accountOf(world, 'suspense'), '-12500000')
   },
 
@@ -157,11 +148,8 @@ runOnBothStores({
       t.same(await operatorLogOf(t, payoutId), [], 'a refusal is not logged')
     }
     await world.railReports(executed(id))
-    t.equal(
-      codeOf(await resolve(world, id, 'failed')),
-      'payout_not_at_rail',
-      'the outcome is known',
-    )
+    const late = await resolve(world, id, 'failed')
+    t.equal(codeOf(late), 'payout_not_at_rail', 'the outcome is known')
     t.equal(codeOf(await reverse(world, id, '')), 'invalid_request')
     t.equal(codeOf(await reverse(world, 'pout_x')), 'payout_not_found')
   },

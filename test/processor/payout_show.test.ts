@@ -1,13 +1,13 @@
 /** A payout as operators see it: the state of its instruction and its history. */
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
-import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
 import { showPayee } from '../../src/processor/queries/payee_show.js'
 import { showPayout } from '../../src/processor/queries/payout_show.js'
 import { aPayout } from '../support/requests.js'
-import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { anEndpoint } from './webhook_endpoints.js'
+import { codeOf, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, intentAt } from './intent_lifecycle.js'
 import {
   discrepanciesOf,
@@ -38,6 +38,9 @@ interface RecordView {
 const show = async (world: World, id: string): Promise<RecordView> =>
   viewOf<RecordView>(await read(world, showPayout(id)))
 
+const payeeOf = async (world: World, id: string): Promise<unknown> =>
+  viewOf(await read(world, showPayee(world.memory(), id)))
+
 const texts = ({ timeline }: Pick<RecordView, 'timeline'>, kind: string): string[] =>
   timeline.filter((moment) => moment.kind === kind).map(({ text }) => text)
 
@@ -46,44 +49,37 @@ const at = (world: World, afterMs: number): string =>
 
 runOnBothStores({
   'who else was paid there: the same account, also as another beneficiary': async (t, world) => {
-    const payee = async (id: string) =>
-      viewOf<object>(await read(world, showPayee(world.memory(), id)))
     const first = await pay(world)
-    t.match(await payee(first.id), {
-      payee: 'Nguyen Van A, account ending 6789',
-      counted: 0,
-      more: false,
-    })
+    const none = { payee: 'Nguyen Van A, account ending 6789', counted: 0, more: false }
+    t.match(await payeeOf(world, first.id), none)
     await world.railReports(executed(first.id))
     const { account_number: _number, ...to } = aPayout().beneficiary!
     await pay(world, { beneficiary: { ...to, account_number: '9990006789' } })
     const second = await pay(world, { reference: 'sandbox:review' })
-    t.match(await payee(second.id), {
+    t.match(await payeeOf(world, second.id), {
       ...{ counted: 1, counts: [{ status: 'completed', count: 1 }] },
       last: [{ id: first.id, status: 'completed', currency: 'VND', amount: '12500000' }],
     })
-    const { data } = viewOf<{ data: object[] }>(
-      await read(world, listHeldPayouts({ with_payees: true })),
-    )
-    t.match(data, [{ payee: { counted: 1, last: [{ id: first.id }] } }])
+    t.match(viewOf(await read(world, listHeldPayouts({ with_payees: true }))), {
+      data: [{ payee: { counted: 1, last: [{ id: first.id }] } }],
+    })
     t.equal(codeOf(await read(world, showPayee(world.memory(), 'pout_none'))), 'payout_not_found')
   },
 
   'who else was paid there: intents of the same user': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
-    t.match(viewOf(await read(world, showPayee(world.memory(), lifecycle.id))), { payee: '' })
+    t.match(await payeeOf(world, lifecycle.id), { payee: '' })
     await captured(lifecycle)
     const next = await lifecycle.another()
     viewOf(await next.scan('37000'))
-    t.match(viewOf(await read(world, showPayee(world.memory(), next.id))), {
+    t.match(await payeeOf(world, next.id), {
       ...{ payee: /./, counted: 1, more: false },
       last: [{ id: lifecycle.id, status: 'captured', currency: 'THB', amount: '36000' }],
     })
   },
 
   'a reversed payout shows its events and entries': async (t, world) => {
-    const subscription = { url: 'https://partner.test', enabled_events: ['payout.reversed'] }
-    viewOf(await world.run(createWebhookEndpoint(DEMO, subscription)))
+    await anEndpoint(world, { enabled_events: ['payout.reversed'] })
     const { id } = await pay(world)
     await world.railReports(executed(id))
     const settledAt = at(world, 0)
@@ -165,9 +161,8 @@ runOnBothStores({
     await world.railReports(executed(id))
     const [found] = await discrepanciesOf(world)
     t.same(texts(await show(world, id), 'discrepancy'), [`${found?.id}: executed_after_end, open`])
-    await world.run(
-      resolveDiscrepancy(OPERATOR, found!.id, { settlement: 'undo', evidence: EVIDENCE }),
-    )
+    const undo = { settlement: 'undo', evidence: EVIDENCE }
+    await world.run(resolveDiscrepancy(OPERATOR, found!.id, undo))
     const record = await show(world, id)
     t.same(texts(record, 'discrepancy'), [`${found?.id}: executed_after_end, undo`])
     t.same(texts(record, 'action'), [
@@ -190,8 +185,7 @@ runOnBothStores({
     t.equal(codeOf(await read(world, showPayout(lifecycle.id))), 'payout_not_found')
     t.equal(codeOf(await read(world, showIntent(id))), 'payment_intent_not_found')
     const intent = viewOf<RecordView>(await read(world, showIntent(lifecycle.id)))
-    t.match(texts(intent, 'event'), [
-      /^payment_intent\.authorized evt_\S+, sequence \d+, settled at /,
-    ])
+    const authorization = /^payment_intent\.authorized evt_\S+, sequence \d+, settled at /
+    t.match(texts(intent, 'event'), [authorization])
   },
 })

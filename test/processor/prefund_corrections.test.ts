@@ -101,12 +101,9 @@ runOnBothStores({
       { action: 'correct_deposit', evidence: EVIDENCE },
       { action: 'correct_deposit', evidence: EVIDENCE },
     ])
-    t.same(
-      (await transactionsOf(world))
-        .filter(({ entity }) => entity === id)
-        .map(({ type, amount }) => `${type} ${amount}`),
-      ['deposit_corrected -700', 'deposit_corrected -300', 'deposit 1000'],
-    )
+    const ofDeposit = (await transactionsOf(world)).filter(({ entity }) => entity === id)
+    const texts = ofDeposit.map(({ type, amount }) => `${type} ${amount}`)
+    t.same(texts, ['deposit_corrected -700', 'deposit_corrected -300', 'deposit 1000'])
     t.equal(await availableOf(world), '9000')
   },
 
@@ -150,9 +147,10 @@ runOnBothStores({
   },
 })
 
-t.test('of a payout and a withdrawal of the same money one is accepted', async (t) => {
-  for (const first of ['payout', 'withdrawal']) {
-    await t.test(`the ${first} first`, async (t) => {
+for (const first of ['payout', 'withdrawal']) {
+  t.test(
+    `of a payout and a withdrawal of the same money the first is accepted: ${first}`,
+    async (t) => {
       const world = await createWorld(t)
       const { total } = await pay(world)
       const { available } = await balanceOf(world)
@@ -160,14 +158,13 @@ t.test('of a payout and a withdrawal of the same money one is accepted', async (
       viewOf(await withdrawn(world, { currency: 'VND', amount: rest, idempotencyKey: 'rest' }))
       const paid = () => tryPay(world, { idempotency_key: 'second' })
       const out = () => withdrawn(world, { currency: 'VND', amount: total })
-      const answers = await Promise.all(
-        (first === 'payout' ? [paid, out] : [out, paid]).map((begin) => begin()),
-      )
+      const inOrder = first === 'payout' ? [paid, out] : [out, paid]
+      const answers = await Promise.all(inOrder.map((begin) => begin()))
       t.same(answers.map(codeOf), ['ok', 'insufficient_balance'])
       t.equal(await availableOf(world, 'VND'), '0')
-    })
-  }
-})
+    },
+  )
+}
 
 t.test('of two corrections at once, which together exceed the deposit, one', async (t) => {
   const world = await createWorld(t)

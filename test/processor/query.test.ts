@@ -1,5 +1,4 @@
 /** Queries: admission, fairness and failures. */
-import pino from 'pino'
 import t from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
@@ -12,13 +11,11 @@ import {
   type QueryContext,
 } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
-import { createWorld, DEMO, RULES } from '../support/world.js'
-import { tryPay } from './scenarios.js'
+import { createWorld, DEMO, SILENT_LOG } from '../support/world.js'
+import { tryPay, queriesOf } from './scenarios.js'
 
 const CONTEXT = { lists: { scheduled: () => ({}) } } as unknown as QueryContext
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
-const log = pino({ enabled: false })
-
 const promptOf = (queueKey: QueueKey): Query => ({
   name: 'prompt',
   queueKey,
@@ -27,7 +24,7 @@ const promptOf = (queueKey: QueueKey): Query => ({
 
 /** A reader and queries that the test ends; `refuses` returns whether one more is rejected. */
 function heldQueries() {
-  const reader = createQueryRunner(CONTEXT, log)
+  const reader = createQueryRunner(CONTEXT, SILENT_LOG)
   const ends: (() => void)[] = []
   const underWay: Promise<Answer>[] = []
   const refuses = async (queueKey: QueueKey): Promise<boolean> => {
@@ -81,7 +78,7 @@ t.test('above the total bound only the first query of a tenant is accepted', asy
 })
 
 t.test('a query that throws is answered internal_error and frees its slot', async (t) => {
-  const reader = createQueryRunner(CONTEXT, log)
+  const reader = createQueryRunner(CONTEXT, SILENT_LOG)
   const broken: Query = {
     name: 'broken',
     queueKey: DEMO,
@@ -97,8 +94,7 @@ t.test('a query that throws is answered internal_error and frees its slot', asyn
 t.test('900 lists of one partner do not delay another partner', async (t) => {
   const world = await createWorld(t)
   for (let i = 0; i < 3; i++) await tryPay(world)
-  const { vault, store } = world
-  const reader = createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, log)
+  const reader = queriesOf(world)
   let answered = 0
   // Each another one, because equal lists that wait are read once.
   const many = Array.from({ length: 900 }, async (_, i) => {
@@ -118,8 +114,7 @@ t.test('900 lists of one partner do not delay another partner', async (t) => {
 
 t.test('a list that is no longer awaited is not read', async (t) => {
   const world = await createWorld(t)
-  const { vault, store } = world
-  const reader = createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, log)
+  const reader = queriesOf(world)
   const deadline = world.clock.now() + 5_000
   const isAwaited = (): boolean => world.clock.now() <= deadline
   const first = reader.run(listPayouts(DEMO, {}), isAwaited)

@@ -19,16 +19,11 @@ runOnBothStores({
   'a refused recall has one event': async (t, world) => {
     const lifecycle = await intentAt(world, captured)
     viewOf(await lifecycle.refund('first'))
-    const requested = new Date(world.clock.now()).toISOString()
+    const requested_at = new Date(world.clock.now()).toISOString()
     world.clock.pass(2_000)
     await lifecycle.recallRefused()
-    const failed = new Date(world.clock.now()).toISOString()
-    const refund = {
-      status: 'refused',
-      amount_usd_cents: 1_000,
-      requested_at: requested,
-      failed_at: failed,
-    }
+    const failed_at = new Date(world.clock.now()).toISOString()
+    const refund = { status: 'refused', amount_usd_cents: 1_000, requested_at, failed_at }
     const seen = await lifecycle.see()
     t.same(seen['refund'], refund)
     t.equal(seen.status, 'captured')
@@ -53,11 +48,8 @@ runOnBothStores({
     t.same(world.railInstructions, [
       { kind: 'recall', id: lifecycle.id, reason: 'refund', ...ROUTED },
     ])
-    t.equal(
-      codeOf(await lifecycle.refund('third')),
-      'payment_intent_not_refundable',
-      'refund in progress',
-    )
+    const third = codeOf(await lifecycle.refund('third'))
+    t.equal(third, 'payment_intent_not_refundable', 'refund in progress')
     await lifecycle.recallRefused()
     t.equal(types(world).filter((type) => type === FAILED).length, 2, 'one event per refusal')
     viewOf(await lifecycle.refund('third'))

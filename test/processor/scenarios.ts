@@ -11,7 +11,11 @@ import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
-import { createQueryRunner, type Query } from '../../src/processor/queries/query.js'
+import {
+  createQueryRunner,
+  type Query,
+  type QueryRunner,
+} from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
@@ -129,12 +133,12 @@ export interface PageView<Item> {
   readonly next_cursor: string | null
 }
 
+export const queriesOf = ({ store, vault }: World): QueryRunner =>
+  createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, SILENT_LOG)
+
 /** The answer as transports get it: the view can be RawJson. */
 export const readRawJson = (world: World, query: Query): Promise<Answer> =>
-  createQueryRunner(
-    { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
-    SILENT_LOG,
-  ).run(query)
+  queriesOf(world).run(query)
 
 export const read = async (world: World, query: Query): Promise<Answer> => {
   const raw = await readRawJson(world, query)

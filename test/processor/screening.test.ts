@@ -112,6 +112,8 @@ interface Screened {
   readonly outcomes: string[]
   readonly logged: unknown[]
   run(command: Command, queueKey?: TenantId): Promise<Answer>
+  /** Requests a payout; a new one unless it is given. */
+  create(request?: ReturnType<typeof payout>): Promise<Answer>
 }
 
 async function screened(t: Test, { token = TOKEN, recent = false } = {}): Promise<Screened> {
@@ -145,7 +147,8 @@ async function screened(t: Test, { token = TOKEN, recent = false } = {}): Promis
         ...{ queueKey, command, origin: BY_TEST, deadline: null, signedBy: null, reply },
       }),
     )
-  return { world, service, screening, front, outcomes, logged, run }
+  const create = (request = payout()): Promise<Answer> => run(createPayout(DEMO, request))
+  return { world, service, screening, front, outcomes, logged, run, create }
 }
 
 interface Held {
@@ -157,66 +160,56 @@ const heldIn = (world: World): Promise<Held[]> =>
   readAll<Held>(world, (page) => listHeldPayouts({ limit: 10, ...page }))
 
 t.test('a payout that passes is submitted', async (t) => {
-  const { world, service, run, outcomes } = await screened(t)
+  const { world, service, outcomes, create } = await screened(t)
   const request = payout({ reference: 'sandbox:risk' })
-  const paid = viewOf<PayoutView>(await run(createPayout(DEMO, request)))
+  const paid = viewOf<PayoutView>(await create(request))
   t.equal(paid.status, 'processing', 'the service decides, not the reference')
+  const { amount, currency, reference, beneficiary } = request
+  const { name, destination_country: country, account_number } = beneficiary!
   t.match(service.asked, [
     {
-      environment: 'sandbox',
-      partner_id: 'demo',
-      purpose: 'payout',
-      amount: request.amount,
-      currency: request.currency,
-      reference: 'sandbox:risk',
-      payee: {
-        name: request.beneficiary!.name,
-        country: request.beneficiary!.destination_country,
-        scheme: 'bank_account',
-        account_number: request.beneficiary!.account_number,
-      },
+      ...{ environment: 'sandbox', partner_id: 'demo', purpose: 'payout' },
+      ...{ amount, currency, reference },
+      payee: { name, country, scheme: 'bank_account', account_number },
     },
   ])
   t.same(outcomes, ['payout pass'])
 
-  const again = await run(createPayout(DEMO, request))
+  const again = await create(request)
   t.match(again, { ok: true, replayed: true, view: { id: paid.id } })
   t.equal(service.asked.length, 1, 'a recorded key is not screened again')
   t.equal(world.railInstructions.length, 1)
 })
 
 t.test('a rejected payout changes nothing, and its key asks the same question', async (t) => {
-  const { world, service, run } = await screened(t)
+  const { world, service, create } = await screened(t)
   const request = payout()
   for (const code of ['compliance_rejected', 'risk_rejected']) {
     service.screen = deciding(code)
-    t.equal(codeOf(await run(createPayout(DEMO, request))), code)
+    t.equal(codeOf(await create(request)), code)
     t.same(await balanceOf(world), FUNDS)
   }
   const [first, second] = service.asked
   t.equal(second!.id, first!.id)
-  await run(createPayout(DEMO, { ...request, amount: '12600000' }))
+  await create({ ...request, amount: '12600000' })
   t.not(service.asked[2]!.id, first!.id, 'another content is another question')
   await world.rebuild()
-  await run(createPayout(DEMO, request))
+  await create(request)
   t.equal(service.asked[3]!.id, first!.id, 'also after a restart')
 })
 
 t.test('a key that is asked again gets the same decision', async (t) => {
-  const { service, run } = await screened(t, { recent: true })
+  const { service, create } = await screened(t, { recent: true })
   const request = payout()
   const pay = async (over: object = {}): Promise<string> =>
-    codeOf(await run(createPayout(DEMO, { ...request, ...over })))
+    codeOf(await create({ ...request, ...over }))
   service.screen = deciding('risk_rejected')
   t.equal(await pay(), 'risk_rejected')
   service.screen = deciding('compliance_rejected')
   t.equal(await pay(), 'risk_rejected', 'also when the service would decide otherwise')
   t.equal(service.asked.length, 1)
-  t.equal(
-    await pay({ amount: '12600000' }),
-    'compliance_rejected',
-    'another content is asked about',
-  )
+  const other = await pay({ amount: '12600000' })
+  t.equal(other, 'compliance_rejected', 'another content is asked about')
   t.equal(await pay({ idempotency_key: 'another' }), 'compliance_rejected', 'so is another key')
 })
 
@@ -244,7 +237,7 @@ t.test('decisions are kept, up to a bound, and no other outcome', async (t) => {
 })
 
 t.test('without an answer a payout is held with its cause', async (t) => {
-  const { world, service, screening, run, outcomes, logged } = await screened(t)
+  const { world, service, screening, outcomes, logged, create } = await screened(t)
   const ways: [string, Screen][] = [
     ['late', SILENT],
     ['error', FAILING],
@@ -254,16 +247,16 @@ t.test('without an answer a payout is held with its cause', async (t) => {
   for (const [outcome, screen] of ways) {
     service.screen = screen
     const request = payout()
-    const held = viewOf<PayoutView>(await run(createPayout(DEMO, request)))
+    const held = viewOf<PayoutView>(await create(request))
     t.equal(held.status, 'created', outcome)
     t.equal(outcomes.at(-1), `payout ${outcome}`)
     t.type(screening.fault(), 'string')
     service.screen = PASS
-    const again = await run(createPayout(DEMO, request))
+    const again = await create(request)
     t.match(again, { ok: true, replayed: true, view: { id: held.id, status: 'created' } })
   }
   service.screen = PASS
-  viewOf(await run(createPayout(DEMO, payout())))
+  viewOf(await create())
   t.equal(screening.fault(), null)
   t.notMatch(JSON.stringify(logged), /a name that/)
   const held = await heldIn(world)
@@ -280,21 +273,21 @@ t.test('without an answer a payout is held with its cause', async (t) => {
 })
 
 t.test('a service that is gone, and one that comes back', async (t) => {
-  const { service, run, outcomes } = await screened(t)
+  const { service, outcomes, create } = await screened(t)
   await service.stop()
-  const held = viewOf<PayoutView>(await run(createPayout(DEMO, payout())))
+  const held = viewOf<PayoutView>(await create())
   t.equal(held.status, 'created')
   t.same(outcomes, ['payout error'], 'a refused connection is not waited for')
   await service.restart()
   await eventually('it passes again', async () => {
-    viewOf(await run(createPayout(DEMO, payout())))
+    viewOf(await create())
     return outcomes.at(-1) === 'payout pass'
   })
 })
 
 t.test('a call without the token has no answer', async (t) => {
-  const { run, service, outcomes } = await screened(t, { token: 'wrong'.padEnd(64, 'x') })
-  viewOf(await run(createPayout(DEMO, payout())))
+  const { service, outcomes, create } = await screened(t, { token: 'wrong'.padEnd(64, 'x') })
+  viewOf(await create())
   t.same(outcomes, ['payout error'])
   t.equal(service.asked.length, 0)
 })
@@ -353,14 +346,14 @@ t.test('over TLS, with the files and the token file of the settings', async (t) 
 })
 
 t.test('requests with one key are decided in their order, others pass', async (t) => {
-  const { world, service, run } = await screened(t)
+  const { world, service, create } = await screened(t)
   const waiting: (() => void)[] = []
   service.screen = (_, callback) => void waiting.push(() => callback(null, { decision: 'pass' }))
   const request = payout()
-  const first = run(createPayout(DEMO, request))
-  const second = run(createPayout(DEMO, request))
-  const third = run(createPayout(DEMO, { ...request, amount: '12600000' }))
-  const other = run(createPayout(DEMO, payout()))
+  const first = create(request)
+  const second = create(request)
+  const third = create({ ...request, amount: '12600000' })
+  const other = create()
   await eventually('both are asked', () => waiting.length === 2)
   waiting[1]!()
   t.match(await other, { ok: true, view: { status: 'processing' } })
@@ -373,7 +366,7 @@ t.test('requests with one key are decided in their order, others pass', async (t
 })
 
 t.test('a crash between the answer and the commit repeats the question', async (t) => {
-  const { world, service, run } = await screened(t)
+  const { world, service, run, create } = await screened(t)
   const request = payout()
   let crash: () => void = () => undefined
   const crashed = new Promise<void>((resolve) => (crash = resolve))
@@ -388,30 +381,27 @@ t.test('a crash between the answer and the commit repeats the question', async (
   await world.rebuild()
   t.same(await balanceOf(world), FUNDS)
   service.screen = PASS
-  t.match(await run(createPayout(DEMO, request)), { ok: true, view: { status: 'processing' } })
+  t.match(await create(request), { ok: true, view: { status: 'processing' } })
   t.equal(service.asked[1]!.id, service.asked[0]!.id)
   t.equal(world.railInstructions.length, 1)
 })
 
 t.test('a refusal and recovery mode are not screened', async (t) => {
-  const { world, service, run } = await screened(t)
-  t.equal(
-    codeOf(await run(createPayout(DEMO, payout({ currency: 'THB' })))),
-    'unsupported_currency',
-  )
+  const { world, service, create } = await screened(t)
+  t.equal(codeOf(await create(payout({ currency: 'THB' }))), 'unsupported_currency')
   const memory = world.memory()
   memory.isUnverified = true
-  t.equal(codeOf(await run(createPayout(DEMO, payout()))), 'configuration_error')
+  t.equal(codeOf(await create()), 'configuration_error')
   memory.isUnverified = false
   t.equal(service.asked.length, 0)
 })
 
 t.test('a tenant has half of the places, and the next one finds one', async (t) => {
-  const { service, front, run, outcomes } = await screened(t)
+  const { service, front, run, outcomes, create } = await screened(t)
   const waiting: (() => void)[] = []
   service.screen = (call, callback) => void waiting.push(() => FAILING(call, callback))
   const request = payout()
-  const all = Array.from({ length: SCREENED_MAX / 2 + 1 }, () => run(createPayout(DEMO, request)))
+  const all = Array.from({ length: SCREENED_MAX / 2 + 1 }, () => create(request))
   t.equal(codeOf(await all.at(-1)!), 'configuration_error')
   t.same(outcomes, ['payout full'])
   const other = run(createPayout(DEMO, payout()), 'other_sandbox' as TenantId)
@@ -419,10 +409,8 @@ t.test('a tenant has half of the places, and the next one finds one', async (t) 
   for (const answer of waiting) answer()
   t.equal(codeOf(await other), 'ok', 'it is held for review, as every payout without a decision')
   await front.idle()
-  t.equal(
-    new Set((await Promise.all(all.slice(0, -1))).map((each) => viewOf<PayoutView>(each).id)).size,
-    1,
-  )
+  const ids = (await Promise.all(all.slice(0, -1))).map((each) => viewOf<PayoutView>(each).id)
+  t.equal(new Set(ids).size, 1)
 })
 
 t.test('a confirm', async (t) => {
@@ -430,14 +418,8 @@ t.test('a confirm', async (t) => {
   const intent = await beginLifecycle(world)
   viewOf(await intent.scan('100'))
   const jti = world.memory().intents.get(intent.id)!.context.session.jti
-  const confirm = (over: object = {}): Promise<Answer> =>
-    run(
-      confirmIntent(
-        DEMO,
-        { intent_id: intent.id, session_jti: jti, idempotency_key: 'k', ...over },
-        world.clock.now(),
-      ),
-    )
+  const request = { intent_id: intent.id, session_jti: jti, idempotency_key: 'k' }
+  const confirm = (): Promise<Answer> => run(confirmIntent(DEMO, request, world.clock.now()))
   service.screen = SILENT
   t.equal(codeOf(await confirm()), 'configuration_error')
   t.equal((await intent.see()).status, 'created', 'nothing is consumed')
@@ -468,20 +450,14 @@ t.test('a confirm of an internal service, with the token of its session', async 
   const intent = await beginLifecycle(world)
   viewOf(await intent.scan('100'))
   const { session_token } = viewOf<{ session_token: string }>(await intent.remint())
-  const confirm = (token: string, rule?: string): Promise<Answer> =>
-    run(
-      bySession(
-        DEMO,
-        { intentId: intent.id, token, appPackage: undefined },
-        (session_jti) =>
-          confirmIntent(
-            DEMO,
-            { intent_id: intent.id, session_jti, idempotency_key: 'k' },
-            world.clock.now(),
-          ),
-        rule === undefined ? null : { pointer: '/quote_id', rule },
-      ),
-    )
+  const request = { intent_id: intent.id, idempotency_key: 'k' }
+  const confirm = (token: string, rule?: string): Promise<Answer> => {
+    const session = { intentId: intent.id, token, appPackage: undefined }
+    const confirmed = (session_jti: string): Command =>
+      confirmIntent(DEMO, { ...request, session_jti }, world.clock.now())
+    const fault = rule === undefined ? null : { pointer: '/quote_id', rule }
+    return run(bySession(DEMO, session, confirmed, fault))
+  }
   t.equal(codeOf(await confirm(`${session_token}x`)), 'authentication_failed')
   t.equal(codeOf(await confirm(session_token, 'must be a string')), 'invalid_request')
   t.equal(service.asked.length, 0, 'what is refused is not asked about')
@@ -491,10 +467,8 @@ t.test('a confirm of an internal service, with the token of its session', async 
   service.screen = PASS
   t.match(await confirm(session_token), { ok: true, view: { status: 'authorized' } })
   t.match(await confirm(session_token), { ok: true, replayed: true })
-  t.same(
-    service.asked.map(({ payment_intent_id: id }) => id),
-    [intent.id, intent.id],
-  )
+  t.match(service.asked, [{ payment_intent_id: intent.id }, { payment_intent_id: intent.id }])
+  t.equal(service.asked.length, 2)
 })
 
 t.test('a command that has lost its question is refused', async (t) => {

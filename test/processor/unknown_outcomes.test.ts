@@ -89,35 +89,19 @@ runOnBothStores({
       asked: 1,
       over_24h: false,
       kind: 'instruction',
+      last_inquiry_at: '2026-11-21T03:00:05.000Z',
+      next_inquiry_at: '2026-11-21T03:00:15.000Z',
     }
     t.same(await unknown(world), [
-      {
-        ...common,
-        entity: lifecycle.id,
-        currency: 'THB',
-        amount: '36000',
-        last_inquiry_at: '2026-11-21T03:00:05.000Z',
-        next_inquiry_at: '2026-11-21T03:00:15.000Z',
-      },
-      {
-        ...common,
-        entity: payout.id,
-        currency: 'VND',
-        amount: '12500000',
-        last_inquiry_at: '2026-11-21T03:00:05.000Z',
-        next_inquiry_at: '2026-11-21T03:00:15.000Z',
-      },
+      { ...common, entity: lifecycle.id, currency: 'THB', amount: '36000' },
+      { ...common, entity: payout.id, currency: 'VND', amount: '12500000' },
     ])
+    const areOld = async (): Promise<boolean[]> =>
+      (await unknown(world)).map(({ over_24h }) => over_24h)
     world.clock.pass(DAY - 5 * SECOND - 1)
-    t.same(
-      (await unknown(world)).map(({ over_24h }) => over_24h),
-      [false, false],
-    )
+    t.same(await areOld(), [false, false])
     world.clock.pass(1)
-    t.same(
-      (await unknown(world)).map(({ over_24h }) => over_24h),
-      [true, true],
-    )
+    t.same(await areOld(), [true, true])
     await lifecycle.executed()
     t.same(await entities(world), [payout.id])
     await world.railReports(executed(payout.id))
@@ -169,20 +153,16 @@ runOnBothStores({
 
 t.test('pages go from intents to payouts to recalls without a gap', async (t) => {
   const world = await createWorld(t)
-  const expected: string[] = []
-  for (let i = 0; i < 3; i++) {
-    const lifecycle = await intentAt(world, authorized)
-    expected.push(lifecycle.id)
-    world.clock.pass(1)
-  }
-  for (let i = 0; i < 2; i++) {
-    expected.push((await pay(world)).id)
-    world.clock.pass(1)
-  }
-  for (let i = 0; i < 2; i++) {
+  const intent = async () => (await intentAt(world, authorized)).id
+  const payout = async () => (await pay(world)).id
+  const recall = async () => {
     const lifecycle = await intentAt(world, captured)
     viewOf(await lifecycle.refund())
-    expected.push(lifecycle.id)
+    return lifecycle.id
+  }
+  const expected: string[] = []
+  for (const make of [intent, intent, intent, payout, payout, recall, recall]) {
+    expected.push(await make())
     world.clock.pass(1)
   }
   world.clock.pass(MINUTE)
@@ -246,18 +226,15 @@ t.test(
     const world = await createWorld(t)
     const file = await rawBooks(world.folder)
     t.teardown(() => file.close())
-    const indexes = {
-      intents: 'intents USING INDEX intents_under_way',
-      payouts: 'payouts USING INDEX payouts_under_way',
-      recalls: 'intents USING INDEX intents_captured_due',
-    } as const
-    for (const kind of ['intents', 'payouts', 'recalls'] as const) {
+    for (const [kind, index] of [
+      ['intents', 'intents USING INDEX intents_under_way'],
+      ['payouts', 'payouts USING INDEX payouts_under_way'],
+      ['recalls', 'intents USING INDEX intents_captured_due'],
+    ] as const) {
       const { sql, values } = unknownStatement(kind, world.clock.now(), '', 10)
       const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-      t.same(
-        plan.map(({ detail }) => detail),
-        [`SEARCH ${indexes[kind]} (id>? AND id<?)`],
-      )
+      const details = plan.map(({ detail }) => detail)
+      t.same(details, [`SEARCH ${index} (id>? AND id<?)`])
     }
   },
 )

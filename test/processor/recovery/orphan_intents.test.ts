@@ -1,5 +1,5 @@
 /** After a release: intents that equal an orphan execution are held, and what ends that. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { DAY, SECOND } from '../../../src/base/clock.js'
 import {
   approveIntent,
@@ -30,20 +30,19 @@ import {
   resolve,
 } from './orphans.js'
 
-const ofThai = (over: Partial<Execution> = {}): Execution =>
-  execution({
-    instruction_id: 'pi_lost',
-    purpose: 'qr_payment',
-    destination_account: THAI.account,
-    amount: '36000',
-    currency: 'THB',
-    reference: undefined as never,
-    ...over,
-  })
+const ofThai = (over: Partial<Execution> = {}): Execution => ({
+  ...without(execution(), 'reference'),
+  instruction_id: 'pi_lost',
+  purpose: 'qr_payment',
+  destination_account: THAI.account,
+  amount: '36000',
+  currency: 'THB',
+  ...over,
+})
 
 runOnBothStores({
   'a confirmed intent that equals an accepted instruction is held': async (t, world) => {
-    await restored(world, without(ofThai({ transaction_id: '', state: 'accepted' }), 'reference'))
+    await restored(world, ofThai({ transaction_id: '', state: 'accepted' }))
     const lifecycle = await intentAt(world, scanned)
     t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
     t.same(instructed(world), [])
@@ -52,7 +51,7 @@ runOnBothStores({
 
   'an intent that the rail does not have is compared before it is sent again': async (t, world) => {
     const lifecycle = await intentAt(world, authorized)
-    await restored(world, without(ofThai(), 'reference'))
+    await restored(world, ofThai())
     const missing = { id: lifecycle.id, reportId: null, status: 'not_found' } as const
     await world.railReports(missing)
     await world.railReports(missing)
@@ -66,12 +65,9 @@ runOnBothStores({
     const biller = '099400016550100'
     const bill = { destination_account: biller, reference: 'INV 7   B' }
     await restored(world, ofThai(bill))
-    const references = [
-      ['02', ' INV 7  '],
-      ['03', 'B '],
-    ] as const
     const lifecycle = await beginLifecycle(world)
-    const qr_payload = thai(['29', ''], billTemplate(biller, ...references))
+    const bills = billTemplate(biller, ['02', ' INV 7  '], ['03', 'B '])
+    const qr_payload = thai(['29', ''], bills)
     viewOf(await lifecycle.scan('36000', { qr_payload }))
     viewOf(await lifecycle.confirm())
     t.same(instructed(world), [])
@@ -80,7 +76,7 @@ runOnBothStores({
 
   'a pause does not shorten the time of a reviewer': async (t, world) => {
     const lifecycle = await intentAt(world, authorized)
-    await restored(world, without(ofThai(), 'reference'))
+    await restored(world, ofThai())
     const missing = { id: lifecycle.id, reportId: null, status: 'not_found' } as const
     await world.railReports(missing)
     await world.run(pauseSubmissions(OPERATOR, 'corridor th_promptpay'))
@@ -103,7 +99,7 @@ runOnBothStores({
       world,
       execution(),
       execution({ instruction_id: 'pout_reviewed', reference: 'sandbox:review' }),
-      without(ofThai(), 'reference'),
+      ofThai(),
     )
     await compared(world)
     await compared(world)
@@ -120,7 +116,7 @@ runOnBothStores({
   'an intent confirmed before the orphan was known is held when it is due': async (t, world) => {
     world.setRail(false)
     const lifecycle = await intentAt(world, authorized)
-    await restored(world, without(ofThai(), 'reference'))
+    await restored(world, ofThai())
     world.setRail(true)
     await world.fireTimers(SECOND)
     t.same(instructed(world), [])
@@ -138,7 +134,7 @@ runOnBothStores({
   ) => {
     world.setRail(false)
     const lifecycle = await intentAt(world, authorized)
-    await restored(world, without(ofThai({ instruction_id: lifecycle.id }), 'reference'))
+    await restored(world, ofThai({ instruction_id: lifecycle.id }))
     t.equal(codeOf(await lifecycle.cancel()), 'payment_intent_not_cancelable')
     await compared(world)
     world.setRail(true)
@@ -154,41 +150,31 @@ runOnBothStores({
   },
 
   'a confirmed intent that matches an orphan is held and can be approved': async (t, world) => {
-    await restored(world, without(ofThai(), 'reference'))
+    await restored(world, ofThai())
     const lifecycle = await intentAt(world, scanned)
     t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
     t.same(instructed(world), [])
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
-    const held = await readAll<{ intent_id: string }>(world, (page) =>
-      listHeldIntents({ limit: 1, ...page }),
-    )
-    t.match(held, [
-      { intent_id: lifecycle.id, currency: 'THB', amount: '36000', orphan: 'pi_lost' },
-    ])
+    const held = await readAll(world, (page) => listHeldIntents({ limit: 1, ...page }))
+    const found = { intent_id: lifecycle.id, currency: 'THB', amount: '36000', orphan: 'pi_lost' }
+    t.match(held, [found])
     await world.fireTimers(DAY)
-    t.equal(
-      (await lifecycle.see()).status,
-      'authorized',
-      'it is held beyond the submission deadline',
-    )
-    t.match(await world.run(approveIntent(OPERATOR, lifecycle.id)), {
-      code: 'orphan_execution_equal',
-      orphans: ['pi_lost'],
-    })
+    const { status } = await lifecycle.see()
+    t.equal(status, 'authorized', 'it is held beyond the submission deadline')
+    const approved = (...orphans: string[]) =>
+      world.run(approveIntent(OPERATOR, lifecycle.id, orphans))
+    t.match(await approved(), { code: 'orphan_execution_equal', orphans: ['pi_lost'] })
     t.same(instructed(world), [])
-    t.match(viewOf(await world.run(approveIntent(OPERATOR, lifecycle.id, ['pi_lost']))), {
-      status: 'authorized',
-    })
+    t.match(viewOf(await approved('pi_lost')), { status: 'authorized' })
     t.same(instructed(world), [lifecycle.id])
-    const again = await world.run(approveIntent(OPERATOR, lifecycle.id))
-    t.equal(codeOf(again), 'payment_intent_not_held')
+    t.equal(codeOf(await approved()), 'payment_intent_not_held')
     await lifecycle.executed()
     t.equal((await lifecycle.see()).status, 'captured')
     t.match(await orphans(world), [{ held: [] }])
   },
 
   'a held intent fails when it is rejected or not reviewed in time': async (t, world) => {
-    await restored(world, without(ofThai(), 'reference'))
+    await restored(world, ofThai())
     const funds = await balanceOf(world, 'USD')
     const rejected = await intentAt(world, authorized)
     t.match(viewOf(await world.run(rejectIntent(OPERATOR, rejected.id))), {
@@ -204,7 +190,7 @@ runOnBothStores({
 
   'a matched intent is refunded under the id that the rail has executed': async (t, world) => {
     const funds = await balanceOf(world, 'USD')
-    await restored(world, without(ofThai(), 'reference'))
+    await restored(world, ofThai())
     const lifecycle = await intentAt(world, authorized)
     await resolve(world, 'pi_lost', lifecycle.id)
     t.equal(codeOf(await lifecycle.refund()), 'ok')
@@ -229,12 +215,9 @@ runOnBothStores({
   },
 
   'a held intent can be matched or cancelled': async (t, world) => {
-    await restored(world, without(ofThai(), 'reference'))
-    const [matched, cancelled] = [await beginLifecycle(world), await beginLifecycle(world)]
-    for (const lifecycle of [matched, cancelled]) {
-      await lifecycle.scan()
-      await lifecycle.confirm()
-    }
+    await restored(world, ofThai())
+    const matched = await intentAt(world, authorized)
+    const cancelled = await intentAt(world, authorized)
     t.match(viewOf(await cancelled.cancel()), { status: 'cancelled' })
     await resolve(world, 'pi_lost', matched.id)
     t.equal((await matched.see()).status, 'captured')
@@ -259,9 +242,15 @@ const MISSING = { ...MOVED, status: 'not_found' } as const
 const reportedBy = (world: World, rail: string, report: RailReport): Promise<Answer> =>
   world.run(applyRailReport(report, 0, rail))
 
-t.test('a matched intent is refunded by the rail that has executed it', async (t) => {
+/** A world with two rails whose books lack an execution. */
+async function restoredWithTwoRails(t: Test): Promise<World> {
   const world = await createWorld(t, TWO_RAILS)
-  await restored(world, without(ofThai(), 'reference'))
+  await restored(world, ofThai())
+  return world
+}
+
+t.test('a matched intent is refunded by the rail that has executed it', async (t) => {
+  const world = await restoredWithTwoRails(t)
   await reportedBy(world, 'sandbox', MISSING)
   await reportedBy(world, 'other', EXECUTED)
   await world.rebuild()
@@ -275,8 +264,7 @@ t.test('a matched intent is refunded by the rail that has executed it', async (t
 })
 
 t.test('an intent that is matched before its rail is known is recalled once it is', async (t) => {
-  const world = await createWorld(t, TWO_RAILS)
-  await restored(world, without(ofThai(), 'reference'))
+  const world = await restoredWithTwoRails(t)
   const lifecycle = await intentAt(world, authorized)
   await resolve(world, 'pi_lost', lifecycle.id)
   t.equal(codeOf(await lifecycle.refund()), 'ok')
@@ -295,8 +283,7 @@ t.test('an intent that is matched before its rail is known is recalled once it i
 })
 
 t.test('an orphan execution has one rail', async (t) => {
-  const world = await createWorld(t, TWO_RAILS)
-  await restored(world, without(ofThai(), 'reference'))
+  const world = await restoredWithTwoRails(t)
   await reportedBy(world, 'other', EXECUTED)
   await reportedBy(world, 'sandbox', MISSING)
   t.same(await reasonsOf(world), [])

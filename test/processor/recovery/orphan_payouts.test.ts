@@ -19,6 +19,7 @@ import {
   runOnBothStores,
   approve,
   reject,
+  sentKinds,
 } from '../scenarios.js'
 import {
   execution,
@@ -38,6 +39,10 @@ import {
 const answeredElsewhere = (world: World, report: RailReport): Promise<Answer> =>
   world.run(applyRailReport({ ...report, shard: 'books_2' }, 0, SANDBOX_RAIL, true))
 
+const toAccount = (account_number: string) => ({
+  beneficiary: { ...payout().beneficiary!, account_number },
+})
+
 runOnBothStores({
   'a payout that matches an orphan execution is held': async (t, world) => {
     t.match(viewOf(await restored(world, execution())), { added: 1, known: 0 })
@@ -47,9 +52,7 @@ runOnBothStores({
     t.match(await orphans(world), [{ instruction_id: 'pout_lost', held: [held.id] }])
     t.match(await readAll(world, (page) => listHeldPayouts(page)), [{ orphan: 'pout_lost' }])
     t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
-    const { beneficiary } = payout()
-    const other = { ...beneficiary!, account_number: '0123456780' }
-    t.equal((await pay(world, { beneficiary: other })).status, 'processing')
+    t.equal((await pay(world, toAccount('0123456780'))).status, 'processing')
     const rows = JSON.stringify(world.memory().orphans.get('pout_lost'), (_, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value,
     )
@@ -72,7 +75,7 @@ runOnBothStores({
     await world.railReports({ ...LOST, status: 'executed' })
     await world.railReports({ ...LOST, status: 'executed' })
     t.match(await orphans(world), [{ state: 'executed', transaction_id: 'TX9' }])
-    t.ok(world.railInstructions.some(({ kind }) => kind === 'acknowledge'))
+    t.ok(sentKinds(world).includes('acknowledge'))
     t.equal((await pay(world)).status, 'created', 'it holds as before')
     t.match(viewOf(await resolve(world, 'pout_lost', held.id)), { status: 'matched' })
     t.match(await see(world, held.id), { status: 'completed', rail: { transaction_id: 'TX9' } })
@@ -129,12 +132,7 @@ runOnBothStores({
       execution({ ...second, instruction_id: 'pout_3', reference: 'invoice 3' }),
     )
     const held = await pay(world)
-    await world.railReports({
-      id: LOST.id,
-      reportId: 'rr_1',
-      status: 'refused',
-      refusal: 'rejected',
-    })
+    await world.railReports({ ...LOST, status: 'refused', refusal: 'rejected' })
     await world.railReports({ ...LOST, id: 'pout_2' as never, status: 'returned' })
     await world.railReports({ ...LOST, id: 'pout_3' as never, status: 'returned' })
     t.match(await orphans(world), [
@@ -184,9 +182,7 @@ runOnBothStores({
     t.match(await orphans(world), [{ held: [held.id] }])
     t.equal(codeOf(await resolve(world, 'pout_lost', held.id)), 'orphan_execution_differs')
     t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
-    const { beneficiary } = payout()
-    const other = { ...beneficiary!, account_number: '0123456780' }
-    t.equal((await pay(world, { beneficiary: other })).status, 'processing')
+    t.equal((await pay(world, toAccount('0123456780'))).status, 'processing')
     t.same(instructed(world).length, 2)
   },
 
@@ -217,12 +213,8 @@ runOnBothStores({
         reference === null ? without(line, 'reference') : { ...line, reference },
       )
     }
-    const { beneficiary } = payout()
-    const heldOf = async (index: number, reference: string): Promise<string> => {
-      const account_number = `012345678${index}`
-      return (await pay(world, { reference, beneficiary: { ...beneficiary!, account_number } }))
-        .status
-    }
+    const heldOf = async (index: number, reference: string): Promise<string> =>
+      (await pay(world, { reference, ...toAccount(`012345678${index}`) })).status
     t.equal(await heldOf(0, 'invoice 1'), 'created')
     t.equal(await heldOf(0, 'invoice 10'), 'processing', 'a short one is not cut')
     t.equal(await heldOf(1, long), 'created')
@@ -275,7 +267,7 @@ runOnBothStores({
     await restored(world, execution(), accepted({ instruction_id: 'pout_2' }))
     const { id } = await pay(world)
     await resolve(world, 'pout_lost')
-    const about = { id: 'pout_2' as never, reportId: 'rr_1' }
+    const about = { ...LOST, id: 'pout_2' as never }
     await world.railReports({ ...about, status: 'refused', refusal: 'rejected' })
     t.equal(codeOf(await approve(world, id)), 'ok')
     t.same(instructed(world), [id])
@@ -390,15 +382,10 @@ runOnBothStores({
       failure: { code: 'review_rejected', source: 'review' },
     })
     t.match(viewOf(await resolve(world, 'pout_lost', matched.id)), { matched_to: matched.id })
-    t.match(await see(world, matched.id), {
-      status: 'completed',
-      rail: { transaction_id: 'TX9' },
-    })
+    t.match(await see(world, matched.id), { status: 'completed', rail: { transaction_id: 'TX9' } })
     await world.fireTimers(4 * DAY)
-    t.match(await see(world, forgotten.id), {
-      status: 'failed',
-      failure: { code: 'review_expired' },
-    })
+    const expired = { status: 'failed', failure: { code: 'review_expired' } }
+    t.match(await see(world, forgotten.id), expired)
     t.same(instructed(world), [])
     t.same(await balanceOf(world), {
       available: String(BigInt(funds.available) - BigInt(matched.total)),
