@@ -20,7 +20,7 @@ import { eventually } from '../support/eventually.js'
 const NEVER_MS = 2 ** 31 - 1
 
 type PoolStream = ClientDuplexStream<ControlResponse, ControlRequest>
-/** Undefined: no response. */
+/** Undefined means that there is no response. */
 type Script = (request: ControlRequest, stream: PoolStream) => ControlResponse | undefined
 
 async function aControlService(
