@@ -25,7 +25,6 @@ import {
   OPERATOR,
   pay,
   payout,
-  read,
   readAll,
   see,
   runOnBothStores,
