@@ -227,7 +227,7 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     'check the decimal point; `--force` confirms it',
   ],
   rail_does_not_carry: [
-    '`RAILS_FILE` does not name the rail, or not with the environment and place of the route',
+    '`RAILS_FILE` does not name the rail, or not for the environment and destination of the route',
     'name the rail as in the file; production never goes to a sandbox rail by itself',
   ],
   submissions_not_paused: [

@@ -1,5 +1,5 @@
 /**
- * The error registry: every code a caller can see, in one place.
+ * The error registry: every code a caller can see.
  *
  * Owns: code → HTTP status, gRPC status, retryability and the fixed public text.
  * Does not own: which check raises which code (the command that checks), nor the envelope's bytes
@@ -392,7 +392,7 @@ export const invalid = (
   code: ErrorCode = 'invalid_request',
 ): Refusal => refused(code, { pointer, rule })
 
-/** The outcome of checking a part; its place becomes a place in the whole request. */
+/** The outcome of checking a part, with the pointer of its fault in the whole request. */
 export function atPointer<T>(root: string, part: Outcome<T>): Outcome<T> {
   if (part.ok || part.violation === undefined) return part
   const { pointer, rule } = part.violation

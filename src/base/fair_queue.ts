@@ -11,7 +11,7 @@ export interface FairQueue<Key, Item> {
   /**
    * The next item; its key goes behind the others.
    *
-   * @param may whether a key has its turn now; one that has not keeps its place
+   * @param may whether a key has its turn now; one that has not keeps its position
    */
   next(may?: (key: Key) => boolean): Item | undefined
   /** At most `max` items, an even share from each key. */

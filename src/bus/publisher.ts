@@ -34,7 +34,7 @@ export interface Publisher {
    * @param isRepeated whether the event may have been published before
    */
   publish(event: BusEvent, messageId: string, isRepeated?: boolean): Promise<boolean>
-  /** Free places in the window; 0 while the bus is down. */
+  /** How many messages the window can still take; 0 while the bus is down. */
   capacity(): number
   /** Events since the start, by what is known of them. */
   readonly published: { readonly stored: number; readonly unknown: number }

@@ -78,7 +78,7 @@ async function around(handle: FileHandle, requestId: string): Promise<readonly L
   return found
 }
 
-/** A place at or before the first line of that time or later. */
+/** An offset at or before the first line of that time or later. */
 async function firstFrom(handle: FileHandle, time: string): Promise<number> {
   let low = 0
   let { size: high } = await handle.stat()

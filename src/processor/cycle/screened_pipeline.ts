@@ -14,7 +14,7 @@
  * - A command that comes without its question counts as not asked about, never as one without a
  *   service: what needs a decision is refused.
  * - At most SCREENED_MAX requests are in here, of each tenant as many as it leaves free; a further
- *   one is refused like one at a full queue. So one tenant cannot take all places while the service
+ *   one is refused like one at a full queue. So one tenant cannot take all slots while the service
  *   is slow.
  */
 import { createFairShare } from '../../base/fair_share.js'

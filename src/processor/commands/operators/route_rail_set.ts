@@ -2,9 +2,9 @@
  * Names the rail of the new payments of a route, and lists the rails of all routes.
  *
  * - Accepted payments keep their rail.
- * - A rail must carry the route: the file names it with the environment and the place, and gives
- *   production to no sandbox rail. A setting of a cluster is applied without this check, so that
- *   shards do not differ: where the file does not carry it the route is down.
+ * - A rail must carry the route: the file names it with the environment and the destination, and
+ *   gives production to no sandbox rail. A setting of a cluster is applied without this check, so
+ *   that shards do not differ: where the file does not carry it the route is down.
  */
 import { instant, isMoment, toRfc3339 } from '../../../base/clock.js'
 import { named } from '../../../base/corrupt_row.js'

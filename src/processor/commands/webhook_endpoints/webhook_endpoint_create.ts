@@ -5,8 +5,8 @@
  * - The same key with the same request replays the first answer. Its secret is not stored with the
  *   key but taken from the endpoint. A key whose endpoint was deleted, or whose first secret was
  *   replaced, is a conflict: its answer would mislead.
- * - A deleted endpoint frees its place. Its row stays, and pools receive it for some time, so the
- *   number created within a day is also bounded, deleted endpoints included.
+ * - A deleted endpoint does not count any more. Its row stays, and pools receive it for some time,
+ *   so the number created within a day is also bounded, deleted endpoints included.
  */
 import { ENDPOINTS_CREATED_PER_DAY_MAX, ENDPOINTS_PER_TENANT_MAX } from '../../../base/constants.js'
 import { DAY, plus, type Instant } from '../../../base/clock.js'
