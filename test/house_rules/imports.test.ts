@@ -394,6 +394,14 @@ function labelOf(target: string): string {
   return path.startsWith('store/') ? path : (path.split('/')[0] ?? '')
 }
 
+/** Where the folders of a module are described. */
+const FOLDER_TABLES = {
+  'src/processor': 'src/README.md',
+  'src/store': 'src/README.md',
+  'src/operations': 'src/README.md',
+  'actors/webhook': 'actors/README.md',
+}
+
 t.test('the tables of the guides have every module and every folder', async (t) => {
   const modules = readdirSync(join(projectRoot(), 'src'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -408,16 +416,14 @@ t.test('the tables of the guides have every module and every folder', async (t) 
     RANKS[area]!.toReversed()
       .flat()
       .filter((folder) => folder !== '.')
-  t.same(
-    rowsOf('src/README.md', '| folder of `processor/` |'),
-    foldersOf('src/processor').map((folder) => `${folder}/`),
-    'highest first',
-  )
-  t.same(
-    rowsOf('src/README.md', '| folder of `operations/` |'),
-    foldersOf('src/operations').map((folder) => `${folder}/`),
-    'highest first',
-  )
+  for (const [area, guide] of Object.entries(FOLDER_TABLES)) {
+    const name = area.split('/').at(-1)
+    t.same(
+      rowsOf(guide, `| folder of \`${name}/\` |`),
+      foldersOf(area).map((folder) => `${folder}/`),
+      `${area}, highest first`,
+    )
+  }
   const cells = rowsOf('gateway/DEVELOPING.md', '| Folder | Content |').join(' ')
   for (const folder of foldersOf('gateway')) t.match(cells, `${folder}/`)
 })
