@@ -5,7 +5,7 @@ import {
   createPartnerMoves,
   type PartnerMovesDependencies,
 } from '../../src/processor/cluster/partner_move.js'
-import type { PendingMove } from '../../src/store/cluster/partner_moves.js'
+import type { PartnerMove, PendingMove } from '../../src/store/cluster/partner_moves.js'
 import { eventually } from '../support/eventually.js'
 import { SILENT_LOG } from '../support/world.js'
 
@@ -22,7 +22,7 @@ for (const [what, way] of Object.entries({ leaves: LEAVES, comes: COMES })) {
       connect: () => Promise.reject(new Error('sorry, too many clients already')),
       moves: {
         pendingPartnerMoves: () => Promise.resolve(pending),
-        giveUpPartnerMove: (partner: string, cause: string) => {
+        giveUpPartnerMove: ({ partner }: PartnerMove, cause: string) => {
           pending = []
           causes.push(`${partner}: ${cause}`)
           return Promise.resolve(true)

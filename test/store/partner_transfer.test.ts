@@ -40,6 +40,7 @@ const FOREVER = Number.MAX_SAFE_INTEGER
 const DEMO = 'demo_sandbox' as TenantId
 const THERE: PartnerMove = { partner: 'demo', from: 'books_1', to: 'books_2' }
 const BACK: PartnerMove = { partner: 'demo', from: 'books_2', to: 'books_1' }
+const HELD: HeldAt = { epoch: 1, batch: 1 }
 const POSTED_BEFORE = 60
 
 const server = await startPostgres(t, { fsync: 'off' })
@@ -180,25 +181,25 @@ t.test('nothing moves while an owner is at another batch or epoch', async (t) =>
   await beginTransfer(connection, THERE)
   const unheld = await transferPartner(connection, THERE, { books_1: at })
   t.equal(unheld.kind, 'not_now', 'the other owner has not stopped')
-  await cluster.giveUpPartnerMove('demo', 'a test')
+  await cluster.giveUpPartnerMove(THERE, 'a test')
 })
 
 t.test('an owner that waits cannot end a move whose transaction is under way', async (t) => {
   const connection = await connectTo('cluster')
   t.teardown(() => connection.close())
   await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
-  t.notOk(await cluster.holdForPartnerMove(THERE, { epoch: 1, batch: 1 }), 'it has not begun')
+  t.notOk(await cluster.holdForPartnerMove(THERE, HELD), 'it has not begun')
   t.ok(await cluster.beginPartnerMove(THERE))
-  t.ok(await cluster.holdForPartnerMove(THERE, { epoch: 1, batch: 1 }))
+  t.ok(await cluster.holdForPartnerMove(THERE, HELD))
   const [pending] = await cluster.pendingPartnerMoves('books_2')
-  t.same(pending, { ...THERE, isBegun: true, held: { epoch: 1, batch: 1 } })
+  t.same(pending, { ...THERE, isBegun: true, held: HELD })
   t.same(await cluster.pendingPartnerMoves('books_3'), [])
   await connection.exec(`BEGIN; SELECT 1 FROM partner_moves FOR UPDATE`)
-  t.notOk(await cluster.giveUpPartnerMove('demo', 'late'))
-  t.equal(await cluster.partnerMoveState('demo'), 'pending')
+  t.notOk(await cluster.giveUpPartnerMove(THERE, 'late'))
+  t.equal(await cluster.partnerMoveState(THERE, HELD), 'pending')
   await connection.exec('ROLLBACK')
-  t.ok(await cluster.giveUpPartnerMove('demo', 'late'))
-  t.equal(await cluster.partnerMoveState('demo'), 'given_up')
+  t.ok(await cluster.giveUpPartnerMove(THERE, 'late'))
+  t.equal(await cluster.partnerMoveState(THERE, HELD), 'given_up')
   t.notOk(await cluster.beginPartnerMove(THERE), 'it has ended')
   await sql.exec("UPDATE books_1.owner SET holder = ''; UPDATE books_2.owner SET holder = ''")
 })
@@ -279,4 +280,19 @@ t.test('moves do not multiply nonces', async (t) => {
   for (const to of [THERE, BACK, THERE, BACK]) await move(to)
   t.same(await noncesIn('books_2'), [one, other], 'those that can be used again, once')
   t.same(await noncesIn('books_1'), [old, one, other])
+})
+
+t.test('a partner that is asked back at once has moved', async (t) => {
+  const by = { actor: 'ops', reason: 'a test' }
+  await cluster.requestPartnerMove(THERE, by)
+  await cluster.beginPartnerMove(THERE)
+  await cluster.holdForPartnerMove(THERE, HELD)
+  await beginTransfer(sql, THERE)
+  await transferPartner(sql, THERE)
+  t.ok(await cluster.requestPartnerMove(BACK, by))
+  t.equal(await cluster.partnerMoveState(THERE, HELD), 'moved')
+  t.notOk(await cluster.giveUpPartnerMove(THERE, 'late'), 'the next move goes on')
+  await cluster.giveUpPartnerMove(BACK, 'a test')
+  t.ok(await cluster.requestPartnerMove(BACK, by))
+  t.equal(await cluster.partnerMoveState(BACK, HELD), 'given_up', 'the same again is another one')
 })

@@ -146,7 +146,7 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
 
   const giveUp = async (move: PartnerMove, cause: string): Promise<void> => {
     const { partner, from, to } = move
-    if (await moves.giveUpPartnerMove(partner, cause))
+    if (await moves.giveUpPartnerMove(move, cause))
       log.error({ partner, from, to, cause }, 'move is given up')
   }
 
@@ -207,8 +207,9 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
     const release = await hold()
     const last = await store.lastFingerprints()
     const { lastingKeys } = await store.keyRows()
-    const isHeld = await moves.holdForPartnerMove(move, own())
-    if (!isHeld || (await endOf(move)) !== 'moved') {
+    const at = own()
+    const isHeld = await moves.holdForPartnerMove(move, at)
+    if (!isHeld || (await endOf(move, at)) !== 'moved') {
       release(false)
       return early?.forget()
     }
@@ -241,14 +242,14 @@ export function createPartnerMoves(dependencies: PartnerMovesDependencies): Part
     }
   }
 
-  const endOf = async ({ partner, from }: PartnerMove): Promise<'moved' | 'given_up'> => {
+  const endOf = async (move: PartnerMove, at: HeldAt): Promise<'moved' | 'given_up'> => {
     const since = elapsed()
     for (;;) {
-      const state = await moves.partnerMoveState(partner)
+      const state = await moves.partnerMoveState(move, at)
       if (state !== 'pending') return state
       const isLate = elapsed() - since > HELD_WITHIN_MS
-      const cause = `the owner of ${from} has not moved it in time`
-      if (isLate && (await moves.giveUpPartnerMove(partner, cause))) return 'given_up'
+      const cause = `the owner of ${move.from} has not moved it in time`
+      if (isLate && (await moves.giveUpPartnerMove(move, cause))) return 'given_up'
       await pause(ASK_EVERY_MS)
     }
   }

@@ -8,6 +8,9 @@
  * - The owner of the shard that is left begins it. Then the other owner stops at a batch, writes it
  *   here, and goes on when the move has ended. It can end the move itself while no transaction has
  *   the row: so it never goes on while the rows move.
+ * - A partner has one row, which its next request takes, also before that owner has seen the end.
+ *   So the row is of this move only while it names where the owner has stopped; else the partner's
+ *   placement says how the move has ended.
  * - A report is stored before the rail's acknowledgement, and deleted after the commit that applies
  *   it: it can be applied twice, which changes nothing.
  */
@@ -85,9 +88,10 @@ export interface PartnerMoves {
   beginPartnerMove(move: PartnerMove): Promise<boolean>
   /** @returns false when the move has ended */
   holdForPartnerMove(move: PartnerMove, at: HeldAt): Promise<boolean>
-  partnerMoveState(partner: string): Promise<PartnerMoveState>
+  /** How the move stands for which an owner has stopped there. */
+  partnerMoveState(move: PartnerMove, held: HeldAt): Promise<PartnerMoveState>
   /** @returns false when it has ended, or its transaction is under way */
-  giveUpPartnerMove(partner: string, cause: string): Promise<boolean>
+  giveUpPartnerMove(move: PartnerMove, cause: string): Promise<boolean>
   /** Payments that the shard had, with their partners, by id: those after one. */
   movedPayments(
     shard: string,
@@ -112,9 +116,10 @@ interface PendingRow extends PartnerMove {
   readonly batch: number | null
 }
 
-interface EndedRow {
-  readonly endedAt: number | null
-  readonly cause: string | null
+interface StateRow {
+  readonly shard: string
+  /** 1: the move is pending. */
+  readonly pending: number
 }
 
 const COLUMNS = 'partner, from_shard AS "from", to_shard AS "to"'
@@ -164,10 +169,12 @@ export function partnerMovesOn(
   const BEGIN = `UPDATE partner_moves SET begun_at = ${now} WHERE ${isPending}`
   const HOLD = `UPDATE partner_moves SET held_epoch = ?4, held_batch = ?5
     WHERE ${isPending} AND begun_at IS NOT NULL`
-  const STATE = `SELECT ended_at AS "endedAt", cause FROM partner_moves WHERE partner = ?`
-  const GIVE_UP = `UPDATE partner_moves SET ended_at = ${now}, cause = ?2
-    WHERE partner IN (SELECT partner FROM partner_moves WHERE partner = ?1 AND ended_at IS NULL
-      FOR UPDATE SKIP LOCKED)`
+  const isOpen = 'partner = ?1 AND from_shard = ?2 AND to_shard = ?3 AND ended_at IS NULL'
+  const STATE = `SELECT shard, (SELECT count(*) FROM partner_moves
+      WHERE ${isOpen} AND held_epoch = ?4 AND held_batch = ?5) AS pending
+    FROM placements WHERE partner = ?1`
+  const GIVE_UP = `UPDATE partner_moves SET ended_at = ${now}, cause = ?4
+    WHERE partner IN (SELECT partner FROM partner_moves WHERE ${isOpen} FOR UPDATE SKIP LOCKED)`
 
   return {
     partnerPlace: async (partner) => (await connection.all<PartnerPlace>(PLACE, [partner]))[0],
@@ -185,13 +192,13 @@ export function partnerMovesOn(
       (await connection.run(BEGIN, [partner, from, to])) > 0,
     holdForPartnerMove: async ({ partner, from, to }, { epoch, batch }) =>
       (await connection.run(HOLD, [partner, from, to, epoch, batch])) > 0,
-    partnerMoveState: async (partner) => {
-      const [row] = await connection.all<EndedRow>(STATE, [partner])
-      if (row === undefined || row.endedAt === null) return 'pending'
-      return row.cause === null ? 'moved' : 'given_up'
+    partnerMoveState: async ({ partner, from, to }, { epoch, batch }) => {
+      const [row] = await connection.all<StateRow>(STATE, [partner, from, to, epoch, batch])
+      if (row?.pending === 1) return 'pending'
+      return row?.shard === to ? 'moved' : 'given_up'
     },
-    giveUpPartnerMove: async (partner, cause) =>
-      (await connection.run(GIVE_UP, [partner, cause])) > 0,
+    giveUpPartnerMove: async ({ partner, from, to }, cause) =>
+      (await connection.run(GIVE_UP, [partner, from, to, cause])) > 0,
     requestPartnerCopy: async ({ partner, from, to }, { actor, reason }) =>
       (await connection.run(REQUEST_COPY, [partner, from, to, actor, reason])) > 0,
     partnersSetApart: async (shard) =>
