@@ -36,8 +36,14 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
   { seed: 610_000_056, steps: 1_500, restores: true, owners: 1 },
 ]
 
-/** Seeds of moves, with restores. */
+/** Seeds of moves. */
 export const FAILED_MOVE_SEEDS: readonly number[] = [
+  // A partner was asked back before the owner that it came to had seen the end of its move.
+  1_048,
+]
+
+/** With restores. */
+export const FAILED_RESTORED_MOVE_SEEDS: readonly number[] = [
   // A release began an epoch below those of owners on other machines, in the lost time.
   ...[1_058, 1_100],
   // A former owner compared the mark of a gateway: it was deposed, which ended the whole run.

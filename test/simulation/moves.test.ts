@@ -1,13 +1,18 @@
-/** Shards that move between simulated processors, and injected faults that must be found. */
+/**
+ * Shards and partners that move between simulated processors, and injected faults that must be
+ * found.
+ */
 import t from 'tap'
-import { FAILED_MOVE_SEEDS } from './failed_seeds.js'
+import { FAILED_MOVE_SEEDS, FAILED_RESTORED_MOVE_SEEDS } from './failed_seeds.js'
 import { MOVE_FAULTS } from './moves/faults.js'
 import { simulateMoves } from './moves/simulation.js'
 
 const FIRST = 20_261_120
 const SEEDS = Array.from({ length: 6 }, (_, index) => FIRST + index)
+/** In the last ones an owner is killed at each point of a partner's move. */
+const UNRESTORED_SEEDS = [...SEEDS, ...FAILED_MOVE_SEEDS, FIRST + 7, FIRST + 26]
 /** In the last one a crash interrupts a release. */
-const RESTORED_SEEDS = [...SEEDS, ...FAILED_MOVE_SEEDS, 2_083]
+const RESTORED_SEEDS = [...SEEDS, ...FAILED_RESTORED_MOVE_SEEDS, 2_083]
 const STEPS = 3_000
 const SEEDS_MAX = 20
 
@@ -19,11 +24,14 @@ const REQUIRED = [
   'store',
   'gateways',
   'answer ok',
+  'partner moved',
+  ...['held', 'ending', 'moved'].map((point) => `kill at partner_move.${point}`),
 ]
 
 const REQUIRED_OF_RESTORES = [
   'moves',
   'ended: moved',
+  'partner moved',
   'restored with a loss',
   'ended: released',
   'released',
@@ -37,7 +45,7 @@ for (const restores of [false, true]) {
   const which = restores ? ' of clusters that go back to copies' : ''
   t.test(`fixed seeds${which} pass`, async (t) => {
     const total = new Map<string, number>()
-    for (const seed of restores ? RESTORED_SEEDS : SEEDS) {
+    for (const seed of restores ? RESTORED_SEEDS : UNRESTORED_SEEDS) {
       const counts = await simulateMoves({ seed, steps: STEPS, restores })
       for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
     }

@@ -1,7 +1,8 @@
 /**
  * Copies of the simulated server's tables, and the numbers of commits that a restore has lost.
  */
-import type { Bindable, Database } from '../../../src/store/database.js'
+import type { Bindable } from '../../../src/store/database.js'
+import type { Tables } from './tables.js'
 
 /** Rows by table. */
 export type CopiedTables = ReadonlyMap<string, readonly CopiedRow[]>
@@ -12,25 +13,23 @@ const TABLES = `SELECT schema || '.' || name AS name FROM pragma_table_list
 /** Sessions are those of processes. */
 const SESSIONS = 'main.pg_stat_activity'
 
-async function tablesOf(database: Database): Promise<readonly string[]> {
-  const found = await database.all<{ name: string }>(TABLES)
-  return found.map(({ name }) => name)
-}
+const namesIn = (tables: Tables): readonly string[] =>
+  tables.all<{ name: string }>(TABLES).map(({ name }) => name)
 
-export async function copyTables(database: Database): Promise<CopiedTables> {
-  const tables = new Map<string, readonly CopiedRow[]>()
-  for (const table of await tablesOf(database))
-    if (table !== SESSIONS) tables.set(table, await database.all(`SELECT * FROM ${table}`))
-  return tables
+export function copyTables(tables: Tables): CopiedTables {
+  const copied = new Map<string, readonly CopiedRow[]>()
+  for (const table of namesIn(tables))
+    if (table !== SESSIONS) copied.set(table, tables.all(`SELECT * FROM ${table}`))
+  return copied
 }
 
 /** No session is open any more. */
-export async function putBackTables(database: Database, tables: CopiedTables): Promise<void> {
-  for (const table of await tablesOf(database)) {
-    await database.run(`DELETE FROM ${table}`)
-    for (const row of tables.get(table) ?? []) {
+export function putBackTables(tables: Tables, copied: CopiedTables): void {
+  for (const table of namesIn(tables)) {
+    tables.run(`DELETE FROM ${table}`)
+    for (const row of copied.get(table) ?? []) {
       const marks = Object.keys(row).map(() => '?')
-      await database.run(`INSERT INTO ${table} VALUES (${marks.join()})`, Object.values(row))
+      tables.run(`INSERT INTO ${table} VALUES (${marks.join()})`, Object.values(row))
     }
   }
 }

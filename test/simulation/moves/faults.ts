@@ -10,8 +10,8 @@ export interface MoveFault {
   readonly finding: RegExp
   /** Without other faults than moves. */
   readonly isCalm?: true
-  /** Replaces a text in the statements that contain the first one. */
-  readonly edit?: readonly [of: string, text: string, replacement: string]
+  /** Each replaces a text in the statements that contain the first one. */
+  readonly edits?: readonly (readonly [of: string, text: string, replacement: string])[]
   /** The shard is released before the drain has ended. */
   readonly releasesFirst?: true
   /** `gone` is not announced. */
@@ -20,6 +20,8 @@ export interface MoveFault {
   readonly repeats?: true
   /** A release begins the next epoch, whatever others have seen. */
   readonly raisesByOne?: true
+  /** The owners that a partner moves between go on. */
+  readonly goesOn?: true
   /** The named processor does not wait for the release. */
   readonly takesEarly?: true
 }
@@ -30,7 +32,7 @@ const FIRST = 20_261_122
 export const MOVE_FAULTS: readonly MoveFault[] = [
   {
     name: 'a release before the drain has ended',
-    firstSeed: FIRST + 254,
+    firstSeed: FIRST + 290,
     isCalm: true,
     releasesFirst: true,
     finding: /a move without other faults fails no call/,
@@ -51,7 +53,13 @@ export const MOVE_FAULTS: readonly MoveFault[] = [
   {
     name: 'a take-over without the seen epoch and beat',
     firstSeed: FIRST,
-    edit: ['SET epoch', 'WHERE epoch = ? AND beat = ?', 'WHERE ? IS NOT NULL AND ? IS NOT NULL'],
+    edits: [
+      [
+        'SET epoch = epoch + 1, holder',
+        'WHERE epoch = ? AND beat = ?',
+        'WHERE ? IS NOT NULL AND ? IS NOT NULL',
+      ],
+    ],
     finding: LEASE,
   },
   {
@@ -66,4 +74,56 @@ export const MOVE_FAULTS: readonly MoveFault[] = [
     raisesByOne: true,
     finding: /has the number of a lost one|refuses released books/,
   },
+  {
+    name: 'owners go on while the rows of a partner move, and their batches are not compared',
+    firstSeed: FIRST,
+    goesOn: true,
+    edits: [['.owner WHERE epoch = ?', 'last_batch = ?', '? IS NOT NULL']],
+    finding: /commits for .*, which it does not have|UNIQUE constraint failed/,
+  },
+  {
+    name: 'the rows of a partner move, and its placement does not',
+    firstSeed: FIRST,
+    edits: [['UPDATE cluster.placements', 'shard = ?,', 'shard = coalesce(shard, ?),']],
+    finding: /is in books_\d, its partners in books_\d/,
+  },
+  {
+    name: 'events of a partner stay behind',
+    firstSeed: FIRST,
+    edits: [['.events AS x', 'FROM positions)', 'FROM positions WHERE position > 9)']],
+    finding: /is in books_\d, its events in books_\d,books_\d|UNIQUE constraint failed/,
+  },
+  {
+    name: 'keys of a partner stay behind',
+    firstSeed: FIRST,
+    edits: [['CREATE TEMP TABLE keys', 'sequence > 0', 'sequence > 5']],
+    finding: /each intent of .* has its key/,
+  },
+  {
+    name: 'a balance grows by the move, and is not compared with its entries',
+    firstSeed: FIRST,
+    edits: [
+      ['.ledger_accounts (', 'SELECT id, balance', 'SELECT id, balance + 1'],
+      ['a.balance <>', 'a.balance <>', 'a.balance + 1 <'],
+    ],
+    finding: /is what its events say/,
+  },
+  {
+    name: 'the next move of a partner is taken for the one that has ended',
+    firstSeed: FIRST + 14,
+    edits: [
+      [' AS pending', 'from_shard = ?2 AND to_shard = ?3', '?2 <> ?3'],
+      [' AS pending', 'held_epoch = ?4 AND held_batch = ?5', '?4 + ?5 >= 0'],
+    ],
+    finding: /UNIQUE constraint failed|a partner is not served/,
+  },
 ]
+
+/** @throws Error when the fault does not apply to its statement any more */
+export function withFault(sql: string, fault: MoveFault | undefined): string {
+  return (fault?.edits ?? []).reduce((text, [of, old, replacement]) => {
+    if (!sql.includes(of)) return text
+    if (!text.includes(old)) throw new Error(`"${old}" is not in "${sql}"`)
+    return text.replace(old, replacement)
+  }, sql)
+}

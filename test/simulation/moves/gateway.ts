@@ -20,7 +20,8 @@ import { createLog } from '../../../src/base/log.js'
 import type { Scheduler } from '../scheduler.js'
 import type { MoveFault } from './faults.js'
 import type { Entry } from './histories.js'
-import type { KeyedCall, ClusterProcess, OpenStreams, Reply } from './processor.js'
+import type { ClusterProcess } from './processor.js'
+import type { KeyedCall, OpenStreams, Reply } from './streams.js'
 
 export interface SimulatedGateway {
   readonly history: readonly Entry[]

@@ -8,8 +8,8 @@
  * - A restore begins an era: calls are compared with the books of the era that answered them.
  */
 import assert from 'node:assert/strict'
-import type { KeyedCall } from './processor.js'
-import type { EntityRow } from './server.js'
+import type { EntityRow } from './commits.js'
+import type { KeyedCall } from './streams.js'
 
 /** A call and its answer. */
 export interface Entry extends KeyedCall {

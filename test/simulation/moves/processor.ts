@@ -1,20 +1,28 @@
 /**
- * A processor of the cluster with simple books: entities with a state that grows, and their events.
- * It waits for a shard, serves it, and gives it up for a move, with the product's own code.
+ * A processor of the cluster with simple books: entities with a state that grows, their events and
+ * their payments. It waits for a shard, serves it, gives it up for a move, and moves partners to
+ * and from it, with the product's own code.
  *
- * Owns: the order of start and stop, as in the composition root. Does not own: restarts.
+ * Owns: the order of start and stop, as in the composition root. Does not own: restarts, decisions
+ * (books), the streams of gateways (streams).
  *
  * - Commands of one batch are answered after its commit, reads after the barrier.
  * - A drain answers every command that has arrived before the shard is released.
  */
+import type { PartnerUpdate } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { PartnerUpdate__Output } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
-import type {
-  ProgressMark,
-  ProgressMark__Output,
-} from '../../../protos/types/causeway/internal/v1/ProgressMark.js'
-import type { Clock } from '../../../src/base/clock.js'
+import type { Clock, Pause } from '../../../src/base/clock.js'
 import { createLog } from '../../../src/base/log.js'
 import { createMember, type Member } from '../../../src/processor/cluster/member.js'
+import {
+  createPartnerMoves,
+  type PartnerMoves,
+} from '../../../src/processor/cluster/partner_move.js'
+import { createBooksClock } from '../../../src/processor/cycle/books_clock.js'
+import {
+  directoryService,
+  type DirectoryService,
+} from '../../../src/processor/servers/directory_stream.js'
 import { NoAnswer } from '../../../src/store/postgres/answers.js'
 import { awaitShard } from '../../../src/store/cluster/candidate.js'
 import {
@@ -27,45 +35,12 @@ import { takeOwnership, TakenByAnother } from '../../../src/store/postgres/owner
 import type { OwnedConnection } from '../../../src/store/postgres/ownership.js'
 import { COMMIT } from '../books_server.js'
 import type { Scheduler } from '../scheduler.js'
+import { createBatches } from './batches.js'
+import { loadBooks, MEMORY_OPTIONS, VAULT, type ShardBooks } from './books.js'
 import type { MoveFault } from './faults.js'
 import { startRecovery, type ProcessorRestores, type ShardRecovery } from './recovery.js'
-import type { ClusterServer, EntityRow, Link, ServerConnection } from './server.js'
-
-/** A call of a partner: creates the entity of its key, advances its state, or reads it. */
-export interface KeyedCall {
-  readonly kind: 'create' | 'advance' | 'read'
-  readonly partner: string
-  readonly key: string
-}
-
-export interface Reply {
-  /** Empty means that it was accepted. */
-  readonly code: '' | 'not_here' | 'not_found' | 'configuration_error'
-  readonly entity: string
-  readonly state: number
-  /** The number of restores before it. */
-  readonly era: number
-  /** Absent where the books are never set back. */
-  readonly mark?: ProgressMark__Output
-}
-
-/** The gateway's end of a stream to a processor. */
-export interface StreamEnds {
-  announced(update: PartnerUpdate__Output): void
-  draining(): void
-  replied(ticket: number, reply: Reply): void
-  /** The stream has ended. */
-  ended(): void
-}
-
-/** The processor's end of a stream of commands. */
-export interface OpenStreams {
-  /** The marks that the gateway has, before its first call. */
-  show(marks: readonly ProgressMark[]): void
-  submit(ticket: number, call: KeyedCall): void
-  /** No command follows. */
-  endCommands(): void
-}
+import type { ClusterServer, Link, ServerConnection } from './server.js'
+import { createStreams, type Arrived, type OpenStreams, type StreamEnds } from './streams.js'
 
 export interface ClusterProcess {
   readonly name: string
@@ -82,7 +57,7 @@ export interface ClusterProcess {
   watch(ends: Pick<StreamEnds, 'announced' | 'ended'>): boolean
   /** The stream of commands. @returns undefined: it does not listen */
   open(ends: Omit<StreamEnds, 'announced'>): OpenStreams | undefined
-  cluster(): Pick<Cluster, 'requestMove' | 'seenShards'>
+  cluster(): Pick<Cluster, 'requestMove' | 'requestPartnerMove' | 'seenShards'>
   end(why: string): void
 }
 
@@ -90,7 +65,6 @@ export interface ClusterProcessOptions {
   readonly name: string
   /** The shard that it takes first. Undefined if it is a spare. */
   readonly own: string | undefined
-  readonly partnersOf: (shard: string) => readonly string[]
   readonly server: ClusterServer
   readonly scheduler: Scheduler
   readonly elapsed: () => number
@@ -103,51 +77,42 @@ export interface ClusterProcessOptions {
   readonly onViolation: (violation: Error) => void
 }
 
-interface GatewayStream {
-  readonly ends: Omit<StreamEnds, 'announced'>
-  unanswered: number
-  isEnding: boolean
-}
-
-interface Arrived {
-  readonly stream: GatewayStream
-  readonly ticket: number
-  readonly call: KeyedCall
-}
-
 const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 /** Why a process ends whose books are behind a mark. */
 export const REFUSED = 'refused'
 /** Why one ends whose release is complete. */
 export const RELEASED = 'released'
 const CLOSE_WITHIN_MS = 5_000
+const NEVER = new Promise<never>(() => undefined)
 
-export const update = (more: Partial<PartnerUpdate__Output>): PartnerUpdate__Output => ({
+const received = ({ epoch, ...more }: PartnerUpdate): PartnerUpdate__Output => ({
   ...{ partners: [], token_keys: [], gone: [], shards: [], addresses: [] },
-  ...{ complete: false, waiting: false, shard: '', epoch: '0' },
-  ...more,
+  ...{ complete: false, waiting: false, shard: '', epoch: String(epoch ?? 0) },
+  ...(more as Partial<PartnerUpdate__Output>),
 })
+
+/** What a processor has while it serves a shard. */
+interface Serving {
+  readonly shard: string
+  readonly held: OwnedConnection
+  readonly writer: ServerConnection
+  readonly books: ShardBooks
+  readonly member: Member
+  readonly directory: DirectoryService
+  readonly recovery: ShardRecovery | undefined
+  readonly moves: PartnerMoves
+}
 
 export function startClusterProcess(options: ClusterProcessOptions): ClusterProcess {
   const { name, own, server, scheduler, elapsed, fault, restores, onViolation } = options
   const holder = holderOf(name, 'here')
   const endings: (() => void)[] = []
-  let alive = true
-  let isServing = false
-  let shard: string | undefined
-  let held: OwnedConnection | undefined
-  let writer: ServerConnection | undefined
-  const streams = new Set<GatewayStream>()
   const watchers = new Set<Pick<StreamEnds, 'announced' | 'ended'>>()
-  const entities = new Map<string, EntityRow>()
-  const sequences = new Map<string, number>()
-  let queue: Arrived[] = []
-  let isBusy = false
+  let alive = true
+  let taken: { readonly shard: string; readonly held: OwnedConnection } | undefined
+  let serving: Serving | undefined
   let isDraining = false
   let isWithdrawn = false
-  let recovery: ShardRecovery | undefined
-  let isReleasing = false
-  let onIdle: () => void = () => undefined
 
   const link: Link = {
     holder,
@@ -159,146 +124,93 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
   const end = (why: string): void => {
     if (!alive) return
     alive = false
-    isServing = false
     scheduler.forget()
     for (const call of endings) call()
-    for (const ends of [...watchers, ...[...streams].map((stream) => stream.ends)]) ends.ended()
+    for (const watcher of watchers) watcher.ended()
+    streams.breakOff()
     options.onEnd(why)
   }
-  const pause = (ms: number): Promise<void> => {
+  const pause: Pause = (ms, signal) => {
     const due = elapsed() + ms
     return scheduler.inOrder(
       'look',
       () => Promise.resolve(),
-      () => elapsed() >= due,
+      () => elapsed() >= due || signal?.aborted === true,
     )
   }
   const stop = (error: unknown): void => {
-    const isOwner = held !== undefined && isServing && !isWithdrawn
-    if (isOwner) return end(`stopped: ${String(error)}`)
-    end('stopped before it served')
+    const isOwner = serving !== undefined && !isWithdrawn
+    end(isOwner ? `stopped: ${String(error)}` : 'stopped before it served')
   }
+  /** Reads of the books wait for the server. */
+  const read = <Result>(from: () => Result): Promise<Result> =>
+    alive ? scheduler.inOrder('load', () => Promise.resolve(from()), options.isReachable) : NEVER
 
-  const load = async (books: string): Promise<void> => {
-    for (const row of await server.entities(books)) {
-      entities.set(row.key, row)
-      sequences.set(row.partner, row.sequence)
-    }
+  const decide = async (batch: readonly Arrived[]): Promise<void> => {
+    const { books, held, writer, recovery } = serving!
+    const { epoch } = held.ownership()
+    const decisions = batch.map(({ call, reply }) => ({
+      reply,
+      decision: recovery?.isReadOnly() === true ? books.readOnly(call) : books.decide(call, epoch),
+    }))
+    const era = restores?.timeline() ?? 0
+    const changes = decisions.flatMap(({ decision: { change } }) => change ?? [])
+    if (changes.length > 0) {
+      writer.prepare(changes)
+      await (recovery?.commit() ?? held.commit((epoch, number) => [epoch, number]))
+    } else await (recovery ?? held).barrier()
+    const mark = recovery?.mark()
+    if (alive)
+      for (const { reply, decision } of decisions)
+        reply({ ...decision.reply, era, ...(mark === undefined ? {} : { mark }) })
   }
+  const batches = createBatches<Arrived>({ decide, isAlive: () => alive, onFailure: stop })
+  const streams = createStreams({
+    submit: batches.submit,
+    shown: (marks) => serving?.recovery?.shown(marks),
+  })
 
-  /** Decides a batch: the new rows, and the replies that follow their commit. */
-  const decide = (batch: readonly Arrived[]): readonly [EntityRow[], (() => void)[]] => {
-    const rows: EntityRow[] = []
-    const replies: (() => void)[] = []
-    for (const { stream, ticket, call } of batch) {
-      const before = entities.get(call.key)
-      const isHere = options.partnersOf(shard!).includes(call.partner)
-      const changes =
-        isHere && (before === undefined ? call.kind === 'create' : call.kind === 'advance')
-      let after = before
-      const isRefused = changes && recovery?.isReadOnly() === true
-      if (changes && !isRefused) {
-        const sequence = (sequences.get(call.partner) ?? 0) + 1
-        const id = before?.id ?? `${call.key}@${held!.ownership().epoch}`
-        after = { ...call, id, state: (before?.state ?? 0) + 1, sequence }
-        rows.push(after)
-        entities.set(call.key, after)
-        sequences.set(call.partner, sequence)
-      }
-      const code = isRefused
-        ? 'configuration_error'
-        : !isHere
-          ? 'not_here'
-          : after === undefined
-            ? 'not_found'
-            : ''
-      const era = restores?.timeline() ?? 0
-      const reply: Reply = { code, entity: after?.id ?? '', state: after?.state ?? 0, era }
-      replies.push(() => {
-        stream.unanswered -= 1
-        const mark = recovery?.mark()
-        stream.ends.replied(ticket, mark === undefined ? reply : { ...reply, mark })
-        endAnswered(stream)
-      })
-    }
-    return [rows, replies]
-  }
-  const endAnswered = (stream: GatewayStream): void => {
-    if (!stream.isEnding || stream.unanswered > 0 || !streams.delete(stream)) return
-    stream.ends.ended()
-    if (streams.size === 0) onIdle()
-  }
-  const work = async (): Promise<void> => {
-    while (alive && (queue.length > 0 || isReleasing)) {
-      if (isReleasing) {
-        isReleasing = false
-        await recovery!.release()
-        continue
-      }
-      const batch = queue
-      queue = []
-      const [rows, replies] = decide(batch)
-      if (rows.length > 0) {
-        writer!.prepare(rows)
-        await (recovery?.commit() ?? held!.commit((epoch, number) => [epoch, number]))
-      } else await (recovery ?? held!).barrier()
-      if (alive) for (const reply of replies) reply()
-    }
-  }
-  const pump = (): void => {
-    if (isBusy || !alive) return
-    isBusy = true
-    work().then(() => {
-      isBusy = false
-      if (queue.length > 0) pump()
-      else onIdle()
-    }, stop)
-  }
-
-  /** Resolves when every stream has ended, or after CLOSE_WITHIN_MS, and all is answered. */
-  const drained = async (): Promise<void> => {
+  /** Ends with every stream, or after CLOSE_WITHIN_MS, and all that was answered. */
+  const leave = async ({ moves, recovery, held, member, directory }: Serving): Promise<void> => {
+    await moves.stop()
     isDraining = true
-    for (const watcher of watchers) watcher.ended()
+    directory.close()
     watchers.clear()
-    for (const { ends } of streams) ends.draining()
-    const closed = new Promise<void>((resolve) => {
-      onIdle = () => {
-        if (streams.size === 0) resolve()
-      }
-      onIdle()
-    })
-    await Promise.race([closed, pause(CLOSE_WITHIN_MS)])
-    await new Promise<void>((resolve) => {
-      onIdle = () => {
-        if (!isBusy) resolve()
-      }
-      onIdle()
-    })
-  }
-  const moveAway = async (member: Member): Promise<void> => {
-    isWithdrawn = true
-    const gone = [...options.partnersOf(shard!)]
-    if (fault?.keepsAnnouncing !== true)
-      for (const watcher of watchers) watcher.announced(update({ gone }))
-    if (fault?.releasesFirst === true) await held!.release()
-    await drained()
+    await Promise.race([streams.drain(), pause(CLOSE_WITHIN_MS)])
+    await batches.idle()
     await recovery?.close()
-    await held!.release()
+    await held.release()
     await member.close()
+  }
+  const moveAway = async (whole: Serving): Promise<void> => {
+    isWithdrawn = true
+    if (fault?.keepsAnnouncing !== true) whole.directory.withdraw()
+    if (fault?.releasesFirst === true) await whole.held.release()
+    await leave(whole)
     end('moved')
   }
-
   /** The restart that follows a release. */
-  const restart = async (member: Member): Promise<void> => {
-    await drained()
-    await recovery!.close()
-    await held!.release()
-    await member.close()
+  const restart = async (whole: Serving): Promise<void> => {
+    await leave(whole)
     end(RELEASED)
   }
 
   const cluster = clusterOn(server.connect(link, 'cluster'), name)
-  const start = async (): Promise<void> => {
+  const open = async (
+    schema: Parameters<Parameters<typeof awaitShard>[0]['open']>[0],
+  ): Promise<{ readonly held: OwnedConnection; readonly writer: ServerConnection }> => {
+    const writer = server.connect(link, schema.shard)
+    const background = { ...writer, all: () => Promise.resolve([]) }
+    try {
+      const owned = { ...schema, connection: writer, background, statement: COMMIT }
+      return { writer, held: await takeOwnership(owned) }
+    } catch (error) {
+      const isExpected = error instanceof TakenByAnother || error instanceof NoAnswer
+      if (!isExpected) onViolation(error as Error)
+      throw error
+    }
+  }
+  const take = async () => {
     await cluster.setWaiting()
     if (own !== undefined) await cluster.addShard(own)
     const seenShards = async (): Promise<readonly SeenShard[]> => {
@@ -306,94 +218,95 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
       if (fault?.takesEarly !== true) return seen
       return seen.map((each) => (each.moveTo === name ? { ...each, holder: '' } : each))
     }
-    const owned = await awaitShard({
+    return awaitShard({
       ...{ cluster: { ...cluster, seenShards }, url: '', holder, shard: own, elapsed, pause, log },
       ...{ booksVersion: 1, address: `${name}:1` },
       gateways: () => 0,
       masterKeys: () => [],
       failedLoad: () => undefined,
       onWaiting: () => undefined,
-      open: async (schema) => {
-        const connection = server.connect(link, schema.shard)
-        const background = { ...connection, all: () => Promise.resolve([]) }
-        try {
-          const taken = await takeOwnership({
-            ...schema,
-            ...{ connection, background, statement: COMMIT },
-          })
-          writer = connection
-          return taken
-        } catch (error) {
-          const isExpected = error instanceof TakenByAnother || error instanceof NoAnswer
-          if (!isExpected) onViolation(error as Error)
-          throw error
-        }
+      open,
+    })
+  }
+  /** The moves of partners to and from the shard, as in the composition root. */
+  const partnerMoves = (whole: Omit<Serving, 'moves'>): PartnerMoves => {
+    const { shard, held, books, member, directory } = whole
+    const progress = () => ({ booksId: shard, ...held.ownership() })
+    return createPartnerMoves({
+      ...{ shard, moves: member.moves, memory: books.memory, directory, elapsed, pause, log },
+      store: { ...books.store, marks: { progress } as never },
+      ...{ options: MEMORY_OPTIONS, vault: VAULT, clock: createBooksClock(options.clock) },
+      pipeline: fault?.goesOn === true ? GOES_ON : batches,
+      connect: () => Promise.resolve(server.connectForMove(link)),
+      ...{ moved: () => undefined, left: () => undefined },
+      restart: (reason) => end(`stopped: ${reason}`),
+      failed: (reason, error) => {
+        if (alive) end(`stopped: ${reason}: ${String(error)}`)
       },
     })
-    shard = owned.shard
-    held = owned.books
+  }
+  const start = async (): Promise<void> => {
+    const { shard, books: owned } = await take()
+    const { held, writer } = owned
+    taken = { shard, held }
     held.onFailure(stop)
-    await scheduler.inOrder('load', () => load(owned.shard))
+    const books = await loadBooks(() => read(() => server.books(shard)))
     const { epoch } = held.ownership()
     const member = await createMember({ cluster, shard, epoch, elapsed, pause, log })
     member.onFailure(stop)
-    if (restores !== undefined) {
-      const stored = await scheduler.inOrder('load', () => server.recovery(owned.shard))
-      recovery = await startRecovery({
-        ...{ ...restores, shard, stored, fault, clock: options.clock, pause },
-        ...{ held: owned.books, writer: writer!, publishedEpoch: member.publishedEpoch },
-        refuse: () => end(REFUSED),
-      })
-      recovery.serving(() => void restart(member).catch(stop))
-    }
-    member.onMove(() => void moveAway(member).catch(stop))
-    isServing = true
+    await member.adopt([...books.memory.partners.keys()]).catch((error: unknown) => {
+      onViolation(error as Error)
+      return NEVER
+    })
+    const recovery = restores && (await recoveryOf(shard, held, writer, member, restores))
+    const info = { shard, epoch: () => held.ownership().epoch, shards: member.shards }
+    const directory = directoryService(books.memory, VAULT, info, () => Promise.resolve())
+    const opened = { shard, held, writer, books, member, directory, recovery }
+    const whole: Serving = { ...opened, moves: partnerMoves(opened) }
+    recovery?.serving(() => void restart(whole).catch(stop))
+    member.onMove(() => void moveAway(whole).catch(stop))
+    serving = whole
     await member.serve(`${name}:1`, recovery?.isActive === true, () => streams.size)
+    if (recovery?.isActive !== true) whole.moves.start()
+  }
+  const recoveryOf = async (
+    shard: string,
+    held: OwnedConnection,
+    writer: ServerConnection,
+    member: Member,
+    given: ProcessorRestores,
+  ): Promise<ShardRecovery> => {
+    const stored = await read(() => server.recovery(shard))
+    return startRecovery({
+      ...{ ...given, shard, stored, fault, clock: options.clock, pause },
+      ...{ held, writer, publishedEpoch: member.publishedEpoch },
+      refuse: () => end(REFUSED),
+    })
   }
   void start().catch(stop)
 
   return {
     name,
     isAlive: () => alive,
-    shard: () => (isServing && !isWithdrawn ? shard : undefined),
-    epoch: () => held?.ownership().epoch ?? 0,
-    taken: () => shard,
-    isInRecovery: () => recovery?.isActive === true,
-    release: () => {
-      isReleasing = true
-      pump()
-    },
+    shard: () => (alive && !isWithdrawn ? serving?.shard : undefined),
+    epoch: () => taken?.held.ownership().epoch ?? 0,
+    taken: () => taken?.shard,
+    isInRecovery: () => serving?.recovery?.isActive === true,
+    release: () => batches.between(() => serving!.recovery!.release()),
     cluster: () => cluster,
     end,
     watch: (ends) => {
-      if (!isServing || isDraining) return false
+      if (!alive || serving === undefined || isDraining) return false
       watchers.add(ends)
-      const partners = isWithdrawn ? [] : options.partnersOf(shard!)
-      const epoch = String(held!.ownership().epoch)
-      ends.announced(update({ shard: isWithdrawn ? '' : shard!, epoch }))
-      const all = partners.map((partner_id) => ({
-        ...{ partner_id, keys: [], allowed_ips: [], packages: [], rate_limit_per_second: 0 },
-      }))
-      ends.announced(update({ partners: all, complete: true }))
+      serving.directory.handlers.WatchPartners({
+        write: (update: PartnerUpdate) => alive && ends.announced(received(update)),
+        ...{ end: () => alive && ends.ended(), destroy: onViolation, on: () => undefined },
+      } as never)
       return true
     },
-    open: (ends) => {
-      if (!isServing) return undefined
-      const stream: GatewayStream = { ends, unanswered: 0, isEnding: false }
-      streams.add(stream)
-      if (isDraining) ends.draining()
-      return {
-        show: (marks) => recovery?.shown(marks),
-        submit: (ticket, call) => {
-          stream.unanswered += 1
-          queue.push({ stream, ticket, call })
-          pump()
-        },
-        endCommands: () => {
-          stream.isEnding = true
-          endAnswered(stream)
-        },
-      }
-    },
+    open: (ends) => (alive && serving !== undefined ? streams.open(ends) : undefined),
   }
 }
+
+/** It holds nothing: a planted fault. */
+const GOES_ON = { hold: () => Promise.resolve(() => undefined) }

@@ -11,9 +11,11 @@
 import { MINUTE } from '../../../src/base/clock.js'
 import type { SeededRandom } from '../../fuzz/seeded_random.js'
 import type { World } from '../../support/world.js'
+import { eventsIn } from './commits.js'
 import type { Era } from './histories.js'
 import { REFUSED, RELEASED, type ClusterProcess } from './processor.js'
-import { SHARDS, type ClusterCopy, type ClusterServer } from './server.js'
+import type { ClusterCopy, ClusterServer } from './server.js'
+import { SHARDS } from './tables.js'
 
 export interface RestorableMachine {
   readonly name: string
@@ -39,7 +41,7 @@ export interface Restores {
   readonly eras: readonly Era[]
   isOpen(): boolean
   /** May copy or restore the books. */
-  draw(): Promise<void>
+  draw(): void
   /** Takes the operator's next step, if there is one. */
   operate(): void
   ended(machine: RestorableMachine, why: string): void
@@ -67,16 +69,16 @@ export function createRestores(options: RestoresOptions): Restores {
    */
   const interrupted = new Set<string>()
 
-  const restore = async (): Promise<void> => {
+  const restore = (): void => {
     for (const machine of machines) {
       machine.current.end('restored')
       machine.isStopped = true
     }
     clock.pass(TAKES_MS)
-    const rows = await server.events()
+    const rows = eventsIn(server.tables)
     copies.splice(1 + random.int(copies.length))
-    await server.restore(copies.at(-1)!)
-    const kept = await server.events()
+    server.restore(copies.at(-1)!)
+    const kept = eventsIn(server.tables)
     eras.push({ rows, kept })
     count(kept.length < rows.length ? 'restored with a loss' : 'restored')
     for (const gateway of gateways) if (random.once(3)) gateway.restart()
@@ -109,12 +111,12 @@ export function createRestores(options: RestoresOptions): Restores {
   return {
     eras,
     isOpen: () => restored.size > 0,
-    draw: async () => {
+    draw: () => {
       if (restored.size > 0) return
       if (random.once(COPY_ONCE_IN)) {
-        copies.push(await server.copy())
+        copies.push(server.copy())
         if (copies.length > KEPT) copies.shift()
-      } else if (copies.length > 0 && random.once(RESTORE_ONCE_IN)) await restore()
+      } else if (copies.length > 0 && random.once(RESTORE_ONCE_IN)) restore()
     },
     operate: () => {
       const isBegun = [...restored].every(

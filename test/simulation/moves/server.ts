@@ -1,13 +1,16 @@
 /**
- * A simulated PostgreSQL server with the schema `cluster` and two shards, in SQLite, under the
- * product's own statements on shards, moves and owners.
+ * A simulated PostgreSQL server with the schema `cluster` and two shards, under the product's own
+ * statements on shards, owners, and moves of shards and partners.
+ *
+ * Does not own: tables (tables), what a statement is in SQLite (dialect), transactions of several
+ * statements (transactions), rows of commits (commits).
  *
  * - Statements run one at a time and are atomic.
  * - F1: batches of a shard are 1, 2, 3, …, each committed once, in the epoch of the last take-over.
  * - After a release no commit has the number of one that a restore has lost.
  * - No processor takes over from an owner that may answer reads by its lease.
+ * - A partner is in one shard, that of its placement, and no other shard commits for it.
  */
-import { openDatabase } from '../../../src/store/sqlite/database.js'
 import type { Bindable } from '../../../src/store/database.js'
 import { SQLITE } from '../../../src/store/dialect.js'
 import type { Connection } from '../../../src/store/postgres/connection.js'
@@ -22,18 +25,10 @@ import {
   putBackTables,
   type CopiedTables,
 } from './cluster_copies.js'
-
-export const SHARDS = ['books_1', 'books_2'] as const
-
-/** A new state of an entity, and its event. */
-export interface EntityRow {
-  readonly id: string
-  readonly partner: string
-  readonly key: string
-  readonly state: number
-  /** The number of the event, per partner. */
-  readonly sequence: number
-}
+import { createCommits, type Change, type StoredBooks } from './commits.js'
+import { createTranslation, ownStatement } from './dialect.js'
+import { openTables, type Tables } from './tables.js'
+import { createTransactions } from './transactions.js'
 
 /** A process at its end of a connection. */
 export interface Link {
@@ -46,8 +41,8 @@ export interface Link {
 }
 
 export interface ServerConnection extends Connection {
-  /** The rows of the next commit, and whether it begins or ends a recovery. */
-  prepare(rows: readonly EntityRow[], isRecovering?: boolean): void
+  /** The changes of the next commit, and whether it begins or ends a recovery. */
+  prepare(changes: readonly Change[], isRecovering?: boolean): void
 }
 
 /** What the books of a shard have of a recovery. */
@@ -59,66 +54,41 @@ export interface StoredRecovery {
 
 export interface ClusterServer {
   readonly scheduler: Scheduler
+  readonly tables: Tables
   connect(link: Link, schema: string): ServerConnection
-  /** The latest states of a shard. */
-  entities(shard: string): Promise<readonly EntityRow[]>
-  /** All events, in the order of their commits. */
-  events(): Promise<readonly EntityRow[]>
-  owner(shard: string): Promise<{ readonly epoch: number; readonly holder: string }>
-  recovery(shard: string): Promise<StoredRecovery>
+  /** A session whose statements on rows are no steps: they wait for no other, and none for them. */
+  connectForMove(link: Link): ServerConnection
+  books(shard: string): StoredBooks
+  owner(shard: string): { readonly epoch: number; readonly holder: string }
+  recovery(shard: string): StoredRecovery
   /** Copies all shards and the schema `cluster`. */
-  copy(): Promise<ClusterCopy>
+  copy(): ClusterCopy
   /** No process is connected. */
-  restore(copy: ClusterCopy): Promise<void>
-  close(): Promise<void>
+  restore(copy: ClusterCopy): void
+  close(): void
 }
 
 export interface ClusterServerOptions {
   readonly now: () => number
+  /** The partners of each shard. */
+  readonly partners: Readonly<Record<string, readonly string[]>>
   /** Changes a statement. */
   readonly planted: (sql: string) => string
+  /** A transaction has changed rows. */
+  readonly onMoved: () => void
   readonly onViolation: (violation: Error) => void
 }
 
 interface Commit {
-  readonly rows: readonly EntityRow[]
+  readonly changes: readonly Change[]
   readonly isRecovering: boolean | undefined
 }
 
-const CLUSTER_TABLES = `
-  CREATE TABLE shards (shard TEXT PRIMARY KEY, epoch INTEGER NOT NULL DEFAULT 0,
-    holder TEXT NOT NULL DEFAULT '', address TEXT NOT NULL DEFAULT '', move_to TEXT,
-    move_requested_at INTEGER, moves INTEGER NOT NULL DEFAULT 0);
-  CREATE TABLE candidates (name TEXT PRIMARY KEY, address TEXT NOT NULL, prefers TEXT,
-    gateways INTEGER NOT NULL, cannot_take TEXT NOT NULL, beat_at INTEGER NOT NULL);
-  CREATE TABLE partner_moves (partner TEXT PRIMARY KEY, from_shard TEXT NOT NULL,
-    to_shard TEXT NOT NULL, requested_at INTEGER NOT NULL, ended_at INTEGER);
-  CREATE TABLE pg_stat_activity (pid INTEGER PRIMARY KEY, application_name TEXT NOT NULL);
-  CREATE TABLE events (position INTEGER PRIMARY KEY, shard TEXT NOT NULL, row TEXT NOT NULL)`
-const tablesOf = (shard: string): string => `
-  ATTACH ':memory:' AS ${shard};
-  CREATE TABLE ${shard}.owner (epoch INTEGER NOT NULL, last_batch INTEGER NOT NULL,
-    holder TEXT NOT NULL, beat INTEGER NOT NULL, session INTEGER NOT NULL,
-    schema_version INTEGER NOT NULL, accepted_epoch INTEGER NOT NULL, recovering INTEGER NOT NULL);
-  INSERT INTO ${shard}.owner VALUES (0, 0, '', 0, 0, 1, 0, 0)`
-
 const RENAME = 'UPDATE pg_stat_activity SET application_name = ? WHERE pid = ?'
-
-/** The parts of PostgreSQL's dialect that the statements use. */
-const translated = (sql: string, schema: string, now: number): string =>
-  sql
-    .replace(/(FROM|UPDATE) owner\b/g, `$1 ${schema}.owner`)
-    .replaceAll("to_regclass(shard || '.owner') IS NOT NULL", '1')
-    .replaceAll('to_regclass(?) IS NOT NULL', '? IS NULL')
-    .replaceAll('floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint', String(now))
-    .replaceAll("set_config('synchronous_commit', 'off', true)", "'off'")
-    .replaceAll('::int', '')
-
-/** The product's, where `meta` is part of the row. */
-const RAISE_EPOCH = `UPDATE owner
-  SET epoch = max(epoch, ?1) + 1, accepted_epoch = max(epoch, ?1) + 1
-  WHERE epoch = ?2 RETURNING epoch`
-const statementOf = (sql: string): string => (sql.includes('accepted_epoch') ? RAISE_EPOCH : sql)
+/** Statements of a move that others wait for, or that wait for others. */
+const IS_STEP = /^\s*(BEGIN|COMMIT|ROLLBACK)|FOR UPDATE|^\s*UPDATE cluster\.partner_moves/
+/** PostgreSQL's driver has booleans where SQLite has 0 and 1. */
+const BOOLEANS = ['same_version', 'same_salt', 'linked'] as const
 
 interface Owner {
   epoch: number
@@ -136,168 +106,208 @@ export interface ClusterCopy {
 
 type Result = readonly unknown[] | number | Error
 
-export async function openClusterServer(options: ClusterServerOptions): Promise<ClusterServer> {
-  const { now, planted, onViolation } = options
+interface Sent {
+  readonly sql: string
+  readonly parameters: readonly Bindable[]
+  readonly commit: Commit | undefined
+  readonly sentAt: number
+}
+
+export function openClusterServer(options: ClusterServerOptions): ClusterServer {
+  const { now, planted, onMoved, onViolation } = options
   const scheduler = createScheduler()
   scheduler.hold()
-  const database = await openDatabase(':memory:')
-  await database.exec(CLUSTER_TABLES)
-  for (const shard of SHARDS) await database.exec(tablesOf(shard))
+  const tables = openTables(now)
+  const commits = createCommits(tables, now)
+  commits.begin(options.partners)
   const owners = new Map<string, Owner>()
   const open = new Set<number>()
+  /** The server has ended them. */
+  const ended = new Set<number>()
   const numbers = createCommitNumbers()
+  const transactions = createTransactions({
+    ...{ tables, now },
+    onEnded: (session) => ended.add(session),
+    onCommitted: onMoved,
+  })
+  const translation = createTranslation()
   let sessions = 0
-  let position = 0
 
-  const owner = async (shard: string): Promise<Omit<Owner, 'lastWriteSentAt'>> => {
+  const owner = (shard: string): Omit<Owner, 'lastWriteSentAt'> => {
     const columns =
       'epoch, last_batch AS "lastBatch", holder, session, accepted_epoch AS "acceptedEpoch"'
-    const [row] = await database.all<Owner>(`SELECT ${columns} FROM ${shard}.owner`)
-    return row!
+    return tables.all<Owner>(`SELECT ${columns} FROM ${shard}.owner`)[0]!
   }
   const hold = (condition: boolean, violation: string): void => {
     if (!condition) onViolation(new Error(violation))
   }
-  const recovery = async (shard: string): Promise<StoredRecovery> => {
-    const columns = 'recovering, accepted_epoch AS "acceptedEpoch"'
-    const [row] = await database.all<{ recovering: number; acceptedEpoch: number }>(
-      `SELECT ${columns} FROM ${shard}.owner`,
-    )
-    return { isRecovering: row!.recovering === 1, acceptedEpoch: row!.acceptedEpoch }
+  const recovery = (shard: string): StoredRecovery => ({
+    isRecovering:
+      tables.all(`SELECT 1 FROM ${shard}.recoveries WHERE released_at IS NULL`).length > 0,
+    acceptedEpoch: owner(shard).acceptedEpoch,
+  })
+  const store = (shard: string, { changes, isRecovering }: Commit): void => {
+    if (isRecovering !== undefined) commits.recover(shard, isRecovering)
+    for (const change of changes) {
+      const { partner } = change.row
+      hold(commits.has(shard, partner), `${shard} commits for ${partner}, which it does not have`)
+      commits.store(shard, change)
+    }
   }
-  const store = async (shard: string, { rows, isRecovering }: Commit): Promise<void> => {
-    if (isRecovering !== undefined)
-      await database.run(`UPDATE ${shard}.owner SET recovering = ?`, [Number(isRecovering)])
-    for (const row of rows)
-      await database.run('INSERT INTO events VALUES (?, ?, ?)', [
-        (position += 1),
-        shard,
-        JSON.stringify(row),
-      ])
+  const checkTakeOver = (shard: string, before: Owner, next: Omit<Owner, 'lastWriteSentAt'>) => {
+    const isFree = before.holder === '' || before.holder === next.holder
+    const isSilent = now() - before.lastWriteSentAt >= READS_WITHIN_MS
+    hold(
+      isFree || isSilent || !open.has(before.session),
+      `no take-over of ${shard} while its owner may answer reads by its lease`,
+    )
+    hold(next.lastBatch === before.lastBatch, 'F2: a take-over sees every commit before it')
+  }
+  const checkCommit = (
+    shard: string,
+    before: Owner | undefined,
+    next: Omit<Owner, 'lastWriteSentAt'>,
+    epoch: number,
+  ): void => {
+    hold(next.lastBatch === (before?.lastBatch ?? 0) + 1, `F1: batch ${next.lastBatch}`)
+    hold(epoch === before?.epoch, 'F1: a commit of another epoch')
+    hold(
+      numbers.commit(shard, next, next.acceptedEpoch),
+      `batch ${next.lastBatch} of epoch ${next.epoch} has the number of a lost one`,
+    )
   }
 
-  const update = async (
-    schema: string,
-    sql: string,
-    parameters: readonly Bindable[],
-    commit: Commit | undefined,
-    sentAt: number,
-  ): Promise<Result> => {
-    const text = translated(planted(statementOf(sql)), schema, now())
+  const update = (schema: string, { sql, parameters, commit, sentAt }: Sent): Result => {
+    const text = translation(planted(ownStatement(sql)), schema)
     const result = text.includes('RETURNING')
-      ? await database.all(text, parameters)
-      : await database.run(text, parameters)
+      ? tables.all(text, parameters)
+      : tables.run(text, parameters)
     const changed = Array.isArray(result) ? result.length : result
     if (sql === COMMIT && changed === 0) return Object.assign(new Error('fenced'), { code: FENCED })
     if (changed === 0 || schema === 'cluster') return result
-    const shard = schema
-    const before = owners.get(shard)
-    const next = await owner(shard)
-    if (before !== undefined && next.epoch !== before.epoch) {
-      const isFree = before.holder === '' || before.holder === next.holder
-      const isSilent = now() - before.lastWriteSentAt >= READS_WITHIN_MS
-      hold(
-        isFree || isSilent || !open.has(before.session),
-        `no take-over of ${shard} while its owner may answer reads by its lease`,
-      )
-      hold(next.lastBatch === before.lastBatch, 'F2: a take-over sees every commit before it')
-    }
+    const before = owners.get(schema)
+    const next = owner(schema)
+    if (before !== undefined && next.epoch !== before.epoch) checkTakeOver(schema, before, next)
     if (commit !== undefined) {
-      hold(next.lastBatch === (before?.lastBatch ?? 0) + 1, `F1: batch ${next.lastBatch}`)
-      hold(Number(parameters[0]) === before?.epoch, 'F1: a commit of another epoch')
-      hold(
-        numbers.commit(shard, next, next.acceptedEpoch),
-        `batch ${next.lastBatch} of epoch ${next.epoch} has the number of a lost one`,
-      )
-      await store(shard, commit)
+      checkCommit(schema, before, next, Number(parameters[0]))
+      store(schema, commit)
     }
-    owners.set(shard, { ...next, lastWriteSentAt: sentAt })
+    owners.set(schema, { ...next, lastWriteSentAt: sentAt })
     return result
   }
+  const execute = (session: number, schema: string, sent: Sent): Result => {
+    const { sql, parameters } = sent
+    if (ended.has(session)) return new Error('terminating connection: it rested in a transaction')
+    if (transactions.control(session, sql)) return 0
+    if (transactions.isSkipped(session, sql, parameters)) return sql.startsWith('SELECT') ? [] : 0
+    const text = (): string => translation(planted(sql), schema)
+    if (transactions.has(session)) return transactions.execute(session, text(), sql, parameters)
+    if (/^\s*(UPDATE|WITH raised)/.test(sql)) return update(schema, sent)
+    if (sql.includes("'application_name'"))
+      return tables.run(RENAME, [parameters[0] ?? '', session])
+    if (/^\s*(INSERT|DELETE)/.test(sql)) return tables.run(text(), parameters)
+    return tables.all(text(), parameters)
+  }
 
-  const entities = async (shard: string): Promise<readonly EntityRow[]> => {
-    const rows = await database.all<{ row: string }>(
-      'SELECT row FROM events WHERE shard = ? ORDER BY position',
-      [shard],
-    )
-    return rows.map(({ row }) => JSON.parse(row) as EntityRow)
+  const connect = (link: Link, schema: string, isForMove: boolean): ServerConnection => {
+    const session = (sessions += 1)
+    let queue: Promise<unknown> = Promise.resolve()
+    let next: Commit | undefined
+    const name = isForMove ? sessionName('move') : sessionName(commitsOf(link.holder))
+    tables.run('INSERT INTO pg_stat_activity VALUES (?, ?)', [session, name])
+    open.add(session)
+    const endSession = (): Promise<void> => {
+      open.delete(session)
+      transactions.rollBack(session)
+      tables.run('DELETE FROM pg_stat_activity WHERE pid = ?', [session])
+      return Promise.resolve()
+    }
+    link.onEnd(() => {
+      // A statement in progress runs later or not at all.
+      void scheduler.inOrder('statement', endSession)
+    })
+    const roundTrip = (sql: string, parameters: readonly Bindable[], sentAt: number) =>
+      new Promise<Result>((resolve, reject) => {
+        if (!link.isAlive()) return
+        const sent = { sql, parameters, sentAt, commit: sql === COMMIT ? next : undefined }
+        const settle = (result: Result): void => {
+          if (result instanceof Error) reject(result)
+          else resolve(withBooleans(result))
+        }
+        const run = (): Promise<void> => {
+          if (!open.has(session)) return Promise.resolve()
+          const result = execute(session, schema, sent)
+          const arrive = (): Promise<void> => Promise.resolve(settle(result))
+          void link.scheduler.inOrder('answer', arrive, link.isReachable)
+          return Promise.resolve()
+        }
+        if (isForMove && !IS_STEP.test(sql) && link.isReachable() && open.has(session))
+          return settle(attempt(() => execute(session, schema, sent), onViolation))
+        const isReady = (): boolean =>
+          (!link.isAlive() || link.isReachable()) &&
+          !transactions.isBlocked(session, sql, parameters, schema)
+        const step = (): Promise<void> => Promise.resolve().then(run)
+        scheduler.inOrder('statement', step, isReady).catch(onViolation)
+      })
+    const ask = (sql: string, parameters: readonly Bindable[] = []): Promise<Result> => {
+      const sentAt = now()
+      const asked = queue.then(() => roundTrip(sql, parameters, sentAt))
+      queue = asked.catch(() => undefined)
+      return asked
+    }
+    return {
+      dialect: SQLITE,
+      ...{ system: 'one', timeline: 1 },
+      target: {
+        ...{ host: '', port: 0, database: '' },
+        ...{ user: undefined, password: undefined, ssl: undefined },
+      },
+      session,
+      isReadOnly: false,
+      prepare: (changes, isRecovering) => (next = { changes, isRecovering }),
+      all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
+        (await ask(sql, parameters)) as Row[],
+      run: async (sql, parameters) => (await ask(sql, parameters)) as number,
+      exec: async (sql) => void (await ask(sql)),
+      onNotice: () => undefined,
+      onLost: () => undefined,
+      close: () => (isForMove ? endSession() : Promise.resolve()),
+    }
   }
 
   return {
     scheduler,
-    entities,
+    tables,
     owner,
     recovery,
-    copy: async () => ({ tables: await copyTables(database), owners: new Map(owners) }),
-    restore: async ({ tables, owners: copied }) => {
+    books: (shard) => commits.books(shard),
+    copy: () => ({ tables: copyTables(tables), owners: new Map(owners) }),
+    restore: ({ tables: rows, owners: copied }) => {
+      for (const session of open) transactions.rollBack(session)
       open.clear()
-      await putBackTables(database, tables)
+      putBackTables(tables, rows)
       owners.clear()
       for (const [shard, row] of copied) owners.set(shard, row)
       numbers.restored(copied)
     },
-    events: async () => (await Promise.all(SHARDS.map(entities))).flat(),
-    close: () => database.close(),
-    connect: (link, schema) => {
-      const session = (sessions += 1)
-      let queue: Promise<unknown> = Promise.resolve()
-      let next: Commit | undefined
-      const row = [session, sessionName(commitsOf(link.holder))]
-      const isOpen = database.run('INSERT INTO pg_stat_activity VALUES (?, ?)', row)
-      open.add(session)
-      const endSession = async (): Promise<void> => {
-        open.delete(session)
-        await database.run('DELETE FROM pg_stat_activity WHERE pid = ?', [session])
-      }
-      link.onEnd(() => {
-        // A statement in progress runs later or not at all.
-        void scheduler.inOrder('statement', endSession)
-      })
-      const roundTrip = (sql: string, parameters: readonly Bindable[], sentAt: number) =>
-        new Promise<Result>((resolve, reject) => {
-          const commit = sql === COMMIT ? next : undefined
-          const run = async (): Promise<void> => {
-            await isOpen
-            if (!open.has(session)) return
-            const result = statementOf(sql).startsWith('UPDATE')
-              ? await update(schema, sql, parameters, commit, sentAt)
-              : sql.includes("'application_name'")
-                ? await database.run(RENAME, [parameters[0] ?? '', session])
-                : await database.all(translated(planted(sql), schema, now()), parameters)
-            const arrive = (): Promise<void> => {
-              if (result instanceof Error) reject(result)
-              else resolve(result)
-              return Promise.resolve()
-            }
-            void link.scheduler.inOrder('answer', arrive, link.isReachable)
-          }
-          const isReady = (): boolean => !link.isAlive() || link.isReachable()
-          scheduler.inOrder('statement', run, isReady).catch(onViolation)
-        })
-      const ask = (sql: string, parameters: readonly Bindable[] = []): Promise<Result> => {
-        const sentAt = now()
-        const asked = queue.then(() => roundTrip(sql, parameters, sentAt))
-        queue = asked.catch(() => undefined)
-        return asked
-      }
-      return {
-        dialect: SQLITE,
-        ...{ system: 'one', timeline: 1 },
-        target: {
-          ...{ host: '', port: 0, database: '' },
-          ...{ user: undefined, password: undefined, ssl: undefined },
-        },
-        session,
-        isReadOnly: false,
-        prepare: (rows, isRecovering) => (next = { rows, isRecovering }),
-        all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
-          (await ask(sql, parameters)) as Row[],
-        run: async (sql, parameters) => (await ask(sql, parameters)) as number,
-        exec: async (sql) => void (await ask(sql)),
-        onNotice: () => undefined,
-        onLost: () => undefined,
-        close: () => Promise.resolve(),
-      }
-    },
+    close: () => tables.close(),
+    connect: (link, schema) => connect(link, schema, false),
+    connectForMove: (link) => connect(link, 'cluster', true),
   }
+}
+
+/** A statement that the server does not know is a fault of the simulation. */
+function attempt(run: () => Result, onViolation: (violation: Error) => void): Result {
+  try {
+    return run()
+  } catch (error) {
+    onViolation(error as Error)
+    return error as Error
+  }
+}
+
+function withBooleans(result: readonly unknown[] | number): readonly unknown[] | number {
+  const [row] = Array.isArray(result) ? (result as Record<string, unknown>[]) : []
+  if (row !== undefined) for (const name of BOOLEANS) if (name in row) row[name] = row[name] === 1
+  return result
 }

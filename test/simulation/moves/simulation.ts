@@ -1,7 +1,7 @@
 /**
  * One simulation of a cluster: two shards, a processor of each and two spares, two gateways whose
- * partners call, and an operator who moves shards and restores the cluster from copies, in an order
- * determined by the seed.
+ * partners call, and an operator who moves shards and partners and restores the cluster from
+ * copies, in an order determined by the seed.
  *
  * Machines pause, crash, and are cut off from the store or from the gateways; a move can race with
  * each of them and with another move.
@@ -9,17 +9,23 @@
  * - A shard is served within SERVED_WITHIN_MS once all machines work.
  * - Restored shards are released within RELEASED_WITHIN_MS, and the spares start then.
  * - A move without other faults fails no call.
+ * - At the end every partner is served at each gateway.
  */
 import assert from 'node:assert/strict'
 import { createSeededRandom } from '../../fuzz/seeded_random.js'
 import { simulatedClock } from '../../support/world.js'
-import { atRest, createScheduler, type Scheduler, type Step } from '../scheduler.js'
-import type { MoveFault } from './faults.js'
-import { createSimulatedGateway, type SimulatedMachine } from './gateway.js'
+import { atRest, createScheduler, type Scheduler } from '../scheduler.js'
+import { withFault, type MoveFault } from './faults.js'
+import { createSimulatedGateway, type SimulatedGateway, type SimulatedMachine } from './gateway.js'
 import { checkHistories } from './histories.js'
-import { startClusterProcess, type KeyedCall, type ClusterProcess } from './processor.js'
+import { startClusterProcess, type ClusterProcess } from './processor.js'
+import { checkPartners } from './partner_checks.js'
+import { createPartnerOperator, DISTURBANCES, type Disturbance } from './partners.js'
 import { createRestores } from './restores.js'
-import { openClusterServer, SHARDS } from './server.js'
+import { openClusterServer } from './server.js'
+import type { KeyedCall } from './streams.js'
+import { SHARDS } from './tables.js'
+import { eventsIn } from './commits.js'
 
 export interface MovesOptions {
   readonly seed: number
@@ -54,6 +60,7 @@ const PARTNERS: Readonly<Record<string, readonly string[]>> = {
   books_1: ['acme', 'shop'],
   books_2: ['umbrella'],
 }
+const EVERYONE = Object.values(PARTNERS).flat()
 const GATEWAYS = ['g1', 'g2'] as const
 const KEYS = 12
 const TICK_MS = 25
@@ -64,6 +71,9 @@ const SERVED_WITHIN_MS = 20_000
 /** The operator reconciles first. */
 const RELEASED_WITHIN_MS = 120_000
 const CALM_EVERY_STEPS = 1_500
+
+const lastKey = (partner: string): string => `${partner} last`
+const isLast = ({ key }: KeyedCall, partner: string): boolean => key === lastKey(partner)
 
 /** @returns the count of each kind of event */
 export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<string, number>> {
@@ -77,13 +87,23 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
   let violation: Error | undefined
   const onViolation = (broken: Error): void => void (violation ??= broken)
+  const checked = (check: () => void): void => {
+    try {
+      check()
+    } catch (broken) {
+      onViolation(broken as Error)
+    }
+  }
   let ticks = 0
 
-  const planted = (sql: string): string => {
-    const [of, text, replacement] = fault?.edit ?? ['', '', '']
-    return of !== '' && sql.includes(of) ? sql.replace(text, replacement) : sql
-  }
-  const server = await openClusterServer({ now: () => clock.now(), planted, onViolation })
+  const planted = (sql: string): string => withFault(sql, fault)
+  const server = openClusterServer({
+    ...{ now: () => clock.now(), partners: PARTNERS, planted, onViolation },
+    onMoved: () => {
+      count('partner moved')
+      checked(() => checkPartners(server.tables, EVERYONE))
+    },
+  })
   const wire = createScheduler()
   wire.hold()
 
@@ -99,7 +119,6 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
           timeline: () => restores?.eras.length ?? 0,
         },
       }),
-      partnersOf: (shard) => PARTNERS[shard] ?? [],
       elapsed: () => clock.now(),
       clock,
       isReachable: () => !machine.isCutFromStore,
@@ -148,27 +167,36 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   const schedulers = (): readonly Scheduler[] => [
     server.scheduler,
     wire,
-    ...machines.flatMap((machine) => (machine.isPaused ? [] : [machine.scheduler])),
+    ...machines.flatMap(({ isPaused, scheduler, current }) =>
+      isPaused || !current.isAlive() ? [] : [scheduler],
+    ),
   ]
   const restartEnded = (): void => {
     for (const [index, machine] of machines.entries())
       if (!machine.current.isAlive() && !machine.isStopped && clock.now() >= machine.downUntil)
         machine.current = start(machine, MACHINES[index]![1])
   }
+  const releaseOne = async (
+    ready: readonly (readonly [Scheduler, number])[],
+    ordinal: number,
+  ): Promise<void> => {
+    let before = 0
+    for (const [scheduler, count] of ready) {
+      if (ordinal < before + count) return scheduler.release(ordinal - before)
+      before += count
+    }
+  }
   /** Runs a step that is ready, or lets time pass. */
   const advance = async (): Promise<void> => {
     if (restores?.isOpen() === true) restores.operate()
     restartEnded()
     await atRest()
-    const ready: [Scheduler, number, Step][] = schedulers().flatMap((scheduler) =>
-      scheduler.waiting().map((what, index): [Scheduler, number, Step] => [scheduler, index, what]),
-    )
-    if (ready.length === 0) clock.pass(TICK_MS)
+    const ready = schedulers().map((scheduler) => [scheduler, scheduler.waiting().length] as const)
+    const steps = ready.reduce((sum, [, count]) => sum + count, 0)
+    if (steps === 0) clock.pass(TICK_MS)
     else if (!isCalm && random.once(40)) clock.pass(random.pick(DELAYS_MS))
-    else {
-      const [scheduler, index] = random.pick(ready)
-      await scheduler.release(index)
-    }
+    else await releaseOne(ready, random.int(steps))
+    partnerMoves.passed()
     if (violation !== undefined) throw violation
   }
   const ownerOf = (shard: string): Machine | undefined =>
@@ -197,7 +225,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     if (isCalm && [...moving].some(([each, to]) => ownerOf(each)?.name !== to)) return
     const target = random.pick(waiting)
     moving.set(shard, target.name)
-    const { epoch } = await server.owner(shard)
+    const { epoch } = server.owner(shard)
     const by = random.pick(machines.filter(({ current }) => current.isAlive()))
     by.current
       .cluster()
@@ -206,10 +234,10 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
         (isMoving) => count(isMoving ? 'moves' : 'moves refused'),
         () => undefined,
       )
-    if (!isCalm && random.once(2)) disturb(random.pick([source, target]))
+    if (!isCalm && random.once(2)) disturb(random.pick([source, target]), anyDisturbance())
   }
-  const disturb = (machine: Machine): void => {
-    const what = random.pick(['kill', 'kill', 'pause', 'store', 'gateways'] as const)
+  const anyDisturbance = (): Disturbance => random.pick(['kill', ...DISTURBANCES])
+  const disturb = (machine: Machine, what: Disturbance): void => {
     count(what)
     if (what === 'pause') machine.isPaused = true
     else if (what === 'store') machine.isCutFromStore = true
@@ -226,6 +254,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     machine.downUntil = Math.min(machine.downUntil, clock.now())
   }
   const settle = async (): Promise<void> => {
+    partnerMoves.calm()
     for (const machine of machines) repair(machine)
     const since = clock.now()
     while (!areServed()) {
@@ -244,11 +273,35 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     }
     await settle()
   }
+  const partnerMoves = createPartnerOperator<Machine>({
+    ...{ random: createSeededRandom(seed, 2), server, machines, ownerOf, count },
+    disturb: isCalm ? undefined : disturb,
+  })
+  /** Every partner is served at the end, at each gateway. A take-over can fail the first call. */
+  const callLast = async (): Promise<void> => {
+    const since = clock.now()
+    const isDone = (gateway: SimulatedGateway, partner: string): boolean =>
+      gateway.history.some((call) => isLast(call, partner) && call.outcome !== 'unknown')
+    const isOpen = (gateway: SimulatedGateway, partner: string): boolean =>
+      gateway.history.some((call) => isLast(call, partner) && call.answered === null)
+    for (let left = gateways.length * EVERYONE.length; left > 0; await advance()) {
+      left = 0
+      for (const gateway of gateways)
+        for (const partner of EVERYONE.filter((each) => !isDone(gateway, each))) {
+          left += 1
+          if (isOpen(gateway, partner)) continue
+          gateway.call({ kind: 'read', partner, key: lastKey(partner) })
+        }
+      if (left > 0 && clock.now() - since > SERVED_WITHIN_MS)
+        throw new Error(`a partner is not served within ${SERVED_WITHIN_MS} ms`)
+    }
+  }
   const act = (): Promise<void> | void => {
+    if (random.once(4)) return partnerMoves.move()
     if (random.once(3)) return move()
     if (isCalm) return
     if (random.once(2)) repair(random.pick(machines))
-    else disturb(random.pick(machines))
+    else disturb(random.pick(machines), anyDisturbance())
   }
 
   try {
@@ -256,7 +309,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     const until = clock.now() + 1_000
     while (clock.now() < until) await advance()
     for (let step = 1; step <= steps; step++) {
-      await restores?.draw()
+      restores?.draw()
       if (random.once(10)) call()
       else if (random.once(60)) await act()
       else await advance()
@@ -266,17 +319,20 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     await release()
     const end = clock.now() + SERVED_WITHIN_MS
     while (clock.now() < end) await advance()
+    await callLast()
     const history = gateways.flatMap((gateway) => gateway.history)
     if (isCalm && !isRestored) {
       const failed = history.filter(({ outcome }) => outcome === 'unknown')
       assert.equal(failed.length, 0, 'a move without other faults fails no call')
     }
-    checkHistories(history, await server.events(), restores?.eras)
+    checkPartners(server.tables, EVERYONE)
+    checkHistories(history, eventsIn(server.tables), restores?.eras)
     return counts
   } finally {
     for (const machine of machines) machine.scheduler.forget()
     wire.forget()
     server.scheduler.forget()
-    await server.close()
+    server.close()
+    partnerMoves.close()
   }
 }
