@@ -5,6 +5,7 @@
  * The clocks of all processes, of their partners and of the PostgreSQL server are a year behind
  * while these payments are made.
  */
+import { printed, refused, usageError } from '../support/operator_cli.js'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -95,15 +96,16 @@ const halfAYearAgo = toRfc3339(plus(systemClock.now(), -190 * DAY))
 t.test('ended payments of each shard move to its archive, and no balance changes', async (t) => {
   const before = await ops.json('trial-balance')
   const words = ['--before', halfAYearAgo, ...BECAUSE]
-  t.match(await ops('archive', fileOf('books_1'), ...words), {
-    ...{ exitCode: 2, err: /Each shard has an archive: name it with --shard, of books_1, books_2/ },
-  })
+  t.match(
+    await ops('archive', fileOf('books_1'), ...words),
+    usageError(/Each shard has an archive: name it with --shard, of books_1, books_2/),
+  )
   for (const shard of SHARDS) {
     const archive = ['archive', fileOf(shard), ...words, '--shard', shard]
     const done = await ops(...archive)
     const out = `2 payments moved to ${fileOf(shard)}; 1 stay`
-    t.match(done, { exitCode: 0, out }, 'the keys of the QR payment have not ended')
-    t.match(await ops(...archive), { exitCode: 0, out: '0 payments moved' }, 'a second run')
+    t.match(done, printed(out), 'the keys of the QR payment have not ended')
+    t.match(await ops(...archive), printed('0 payments moved'), 'a second run')
     const { data } = await ops.json('actions', '--shard', shard)
     t.match((data as object[])[0], { action: 'archive_payments', reason: 'a year is over' })
   }
@@ -115,14 +117,15 @@ async function checkWhereTheyAre(): Promise<void> {
     const { intent, payouts } = paid[shard]
     const partner = partnerIn(shard)
     for (const id of payouts) {
-      t.match(await ops('find', id), { exitCode: 0, out: fileOf(shard) })
-      t.match(await ops('payout', 'show', id), {
-        ...{ exitCode: 1, err: `${id} has left the books for the archive ${fileOf(shard)}.\n` },
-      })
+      t.match(await ops('find', id), printed(fileOf(shard)))
+      t.match(
+        await ops('payout show', id),
+        refused(`${id} has left the books for the archive ${fileOf(shard)}.\n`),
+      )
       const answer = await partner.request('GET', `/v1/payouts/${id}`)
       t.match(answer, { status: 404, body: { error: { code: 'payout_not_found' } } })
     }
-    t.match(await ops('intent', 'show', intent), { exitCode: 0, out: 'captured' })
+    t.match(await ops('intent show', intent), printed('captured'))
     t.equal(await payOut(partner, 'pay 1'), payouts[0], 'the key of an archived payout answers')
   }
 }
@@ -151,7 +154,7 @@ t.test('the next owner of a shard knows what is in its archive', async (t) => {
   await checkWhereTheyAre()
   const before = toRfc3339(plus(systemClock.now(), -190 * DAY))
   const other = ['archive', join(folder, 'other.db'), '--before', before, '--shard', 'books_2']
-  t.match(await ops(...other, ...BECAUSE), { exitCode: 1, err: /have another archive, .*books_2/ })
+  t.match(await ops(...other, ...BECAUSE), refused(/have another archive, .*books_2/))
 })
 
 t.test('the audit reads shards and archives as one', async (t) => {

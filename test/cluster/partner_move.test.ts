@@ -108,10 +108,10 @@ const sequencesOf = async (t: Test): Promise<readonly number[]> => {
 await areServed()
 
 t.test('a check tells what would move, and what prevents it', async (t) => {
-  const check = await ops('partner', 'move', 'second', '--to', 'books_1', '--check')
+  const check = await ops('partner move second --to books_1 --check')
   t.equal(check.exitCode, 0, check.err)
   t.match(check.out, /second with \d+ payments.*\n.*It can move from books_2 to books_1\./s)
-  const unknown = await ops('partner', 'move', 'second', '--to', 'books_9', '--check')
+  const unknown = await ops('partner move second --to books_9 --check')
   t.equal(unknown.exitCode, 1)
 })
 
@@ -129,7 +129,7 @@ t.test('a partner moves under load', async (t) => {
   t.equal(older.ids.length, 5)
 
   const since = performance.now()
-  const moved = await ops('partner', 'move', 'second', '--to', 'books_1', ...BECAUSE)
+  const moved = await ops('partner move second --to books_1', ...BECAUSE)
   t.comment(`${((performance.now() - since) / 1_000).toFixed(2)} s: ${moved.out}${moved.err}`)
   t.equal(moved.exitCode, 0, moved.err)
   await areServed()
@@ -160,7 +160,7 @@ t.test('it returns to the shard that it has left, and leaves it again', async (t
     ['books_2', 'k2'],
     ['books_1', 'k3'],
   ] as const) {
-    const moved = await ops('partner', 'move', 'second', '--to', to, ...BECAUSE)
+    const moved = await ops('partner move second', '--to', to, ...BECAUSE)
     t.equal(moved.exitCode, 0, moved.out + moved.err)
     await areServed()
     const repeated = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
@@ -182,7 +182,7 @@ t.test('it returns to the shard that it has left, and leaves it again', async (t
 })
 
 t.test('another partner takes the other direction', async (t) => {
-  const moved = await ops('partner', 'move', 'demo', '--to', 'books_2', ...BECAUSE)
+  const moved = await ops('partner move demo --to books_2', ...BECAUSE)
   t.equal(moved.exitCode, 0, moved.out + moved.err)
   await areServed()
 })
@@ -234,18 +234,18 @@ t.test('a partner with many payments moves, which are set apart while it pays', 
   tenants.push({ name: 'large', connections, receiver, payers })
   await areServed()
   const server = await connectTo(t)
-  const check = await ops('partner', 'move', 'large', '--to', 'books_2', '--check')
+  const check = await ops('partner move large --to books_2 --check')
   t.equal(check.exitCode, 0, check.out)
 
   const keptMeanwhile = async () => {
-    const moving = ops('partner', 'move', 'large', '--to', 'books_2', ...BECAUSE)
+    const moving = ops('partner move large --to books_2', ...BECAUSE)
     await until(
       'payments are set apart',
       server,
       `SELECT 1 FROM partner_copies WHERE payments > 0
        UNION SELECT 1 FROM placements WHERE partner = 'large' AND shard = 'books_2'`,
     )
-    const kept = await ops('partner', 'move', 'large', '--to', 'books_1', ...BECAUSE)
+    const kept = await ops('partner move large --to books_1', ...BECAUSE)
     const ended = await moving
     t.comment(ended.out + ended.err)
     await until(
@@ -261,7 +261,7 @@ t.test('a partner with many payments moves, which are set apart while it pays', 
     kept = await keptMeanwhile()
   t.match(kept.out, STAYS, kept.err)
 
-  const moved = await ops('partner', 'move', 'large', '--to', 'books_2', ...BECAUSE)
+  const moved = await ops('partner move large --to books_2', ...BECAUSE)
   t.comment(moved.out + moved.err)
   t.equal(moved.exitCode, 0, moved.out + moved.err)
   await areServed()
@@ -276,7 +276,7 @@ t.test('a partner with many payments moves, which are set apart while it pays', 
     server,
     `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM partner_copies)`,
   )
-  const back = await ops('partner', 'move', 'large', '--to', 'books_1', ...BECAUSE)
+  const back = await ops('partner move large --to books_1', ...BECAUSE)
   t.equal(back.exitCode, 0, back.out + back.err)
   await areServed()
   for (const index of [0, LARGE - 1]) {
@@ -351,7 +351,7 @@ for (const [index, { name, cause }] of CRASHES.entries()) {
     histories.push(history)
     await areServed()
     const server = await connectTo(t)
-    const moving = ops('partner', 'move', partner, '--to', to, ...BECAUSE).catch(String)
+    const moving = ops('partner move', partner, '--to', to, ...BECAUSE).catch(String)
     await cause(server, partner, from, to)
     await areServed()
     await moving

@@ -92,7 +92,7 @@ const pausesBefore = histories.map(({ pauses }) => pauses.length)
 say('both partners are served')
 const ops = cluster.operatorCli()
 const startedAt = performance.now()
-const moved = await ops('partner', 'move', 'demo', '--to', 'books_2', '--reason', 'figures')
+const moved = await ops('partner move demo --to books_2 --reason figures')
 await served()
 say(`${moved.out}${moved.err} in ${Math.round((performance.now() - startedAt) / 1000)} s`)
 for (const [index, { pauses }] of histories.entries()) {

@@ -8,7 +8,7 @@ import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { connectRecovery } from '../../src/operations/calls/operator_client.js'
 import { skipsBrowser, startBrowser } from '../docs/browser.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
+import { operatorCli, printed } from '../support/operator_cli.js'
 import { partnerOf, withKey } from '../support/partner.js'
 import { payByQr } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
@@ -128,9 +128,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     })
     t.match(await line.innerText(), /gateway\s+request refused[^]*status 400[^]*invalid_request/)
     t.match(await main(), 'is not in the books')
-    const found = await ops('find', id)
-    t.equal(found.exitCode, 0)
-    t.match(found.out, /request refused +partner=demo .*code=invalid_request/)
+    t.match(await ops('find', id), printed(/request refused +partner=demo .*code=invalid_request/))
     await page.goto(`${url}/search?q=req_01M8A7DZFCH5A23FV6RGCEPK72`)
     t.match(await main(), 'No line has it.')
   })
@@ -208,7 +206,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     const third = await hold('third')
     await page.goto(`${url}/payments/${third}`)
     await page.locator('.headline .badge', { hasText: 'created' }).waitFor()
-    await ops.json('payout', 'approve', third, '--reason', 'a test')
+    await ops.json('payout approve', third, '--reason', 'a test')
     await page.locator('.headline .badge', { hasText: 'completed' }).waitFor()
     t.match(await main(), 'approve_payout')
   })
@@ -278,7 +276,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   })
 
   await t.test('a partner is suspended and resumed; a key is issued and revoked', async (t) => {
-    await ops.json('partner', 'create', 'acme', '--corridors', 'none', '--reason', 'a test')
+    await ops.json('partner create acme --corridors none', '--reason', 'a test')
     await page.goto(`${url}/partners`)
     await page.getByRole('link', { name: 'acme' }).click()
     await page.getByRole('heading', { name: 'acme' }).waitFor()
@@ -333,7 +331,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(text, /CALLERS\s+…[^]*NATS_URL\s+nats:\/\/…@127[^]*RAIL_TOKEN\s+…\s/)
     t.match(text, /backup "><img src=x onerror=alert\(1\)>[^]*epoch 1/)
     t.notMatch(await page.content(), /sha256:[0-9a-f]{64}/, 'no credential')
-    const shown = await ops.json('system', 'show')
+    const shown = await ops.json('system show')
     t.match(text, (shown as { data: { version: string }[] }).data[0]?.version)
   })
 
@@ -364,7 +362,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   })
 
   await t.test('a caller is revoked', async (t) => {
-    await ops.json('callers', 'create', 'operator', 'eve', '--roles', 'read', '--reason', 'a test')
+    await ops.json('callers create operator eve --roles read', '--reason', 'a test')
     await page.goto(`${url}/callers`)
     const row = page.getByRole('row', { name: /^eve / })
     await row.getByText('Revoke', { exact: true }).click()
@@ -387,22 +385,13 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   )
 
   await t.test('who may only read is offered no change', async (t) => {
-    const made = await ops.json(
-      'callers',
-      'create',
-      'operator',
-      'ann',
-      '--roles',
-      'read',
-      '--reason',
-      'a test',
-    )
+    const made = await ops.json('callers create operator ann --roles read', '--reason', 'a test')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await enter(String(made['token']))
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.goto(`${url}/review`)
     t.match(await main(), 'Changes need the role decide.')
-    await ops.json('callers', 'revoke', 'ann', '--reason', 'a test')
+    await ops.json('callers revoke ann', '--reason', 'a test')
     await page.goto(`${url}/`)
     await page.getByText('Your session has ended. Sign in again.').waitFor()
     faults.length = 0 // the browser reports the 401
@@ -433,9 +422,9 @@ async function recordBackup(
 
 /** Payouts from this amount on are held. */
 async function holdFrom(t: Test, ops: ReturnType<typeof operatorCli>): Promise<void> {
-  const { data } = (await ops.json('routes', 'list')) as { data: { country: string }[] }
+  const { data } = (await ops.json('routes list')) as { data: { country: string }[] }
   const route = data.find(({ country }) => country === 'VN')
   const file = join(tempFolder(t), 'route.json')
   writeFileSync(file, JSON.stringify({ ...route, review_from: String(HELD_FROM) }))
-  await ops.json('routes', 'set', file, '--reason', 'a test')
+  await ops.json('routes set', file, '--reason', 'a test')
 }

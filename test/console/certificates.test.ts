@@ -80,7 +80,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await page.innerText('.operator'), /carl\s+read/)
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByText('take payments').waitFor()
-    await ops.json('callers', 'revoke', 'carl', '--reason', 'a test')
+    await ops.json('callers revoke carl', '--reason', 'a test')
     await page.getByText('Your session has ended. Sign in again.').waitFor()
     await button.click()
     await page.getByText('This is not the token or the certificate of an active').waitFor()

@@ -213,18 +213,13 @@ t.test('the console', async (t) => {
 
     const ops = operatorCli(stack.dataDir)
     const { token } = await ops.json(
-      'callers',
-      'create',
-      'operator',
-      'ann',
-      '--roles',
-      'read',
+      'callers create operator ann --roles read',
       '--reason',
       'a test',
     )
     const ann = await signIn({ url, token: String(token) })
     t.equal((await requestPage(`${url}/`, { headers: { cookie: ann } })).status, 200)
-    await ops.json('callers', 'revoke', 'ann', '--reason', 'a test')
+    await ops.json('callers revoke ann', '--reason', 'a test')
     const ended = await requestPage(`${url}/review`, { headers: { cookie: ann } })
     t.match(ended, { status: 401, text: 'Your session has ended. Sign in again.' })
     t.equal((await requestPage(`${url}/`, { headers: { cookie: ann } })).status, 303)
@@ -266,12 +261,12 @@ t.test('the console', async (t) => {
     t.equal((await signInBy(ended)).status, 401, 'expired')
     t.match(await signInBy(authority.issue('dora.example')), { status: 401 }, 'of nobody')
 
-    await ops.json('callers', 'revoke', 'carl', '--reason', 'a test')
+    await ops.json('callers revoke carl', '--reason', 'a test')
     const over = await at('/review', carls, cookie)
     t.match(over, { status: 401, text: 'Your session has ended. Sign in again.' })
     t.equal((await at('/', carls, cookie)).status, 303)
     t.equal((await signInBy(carls)).status, 401, 'revoked')
-    const { data } = await ops.json('callers', 'list')
+    const { data } = await ops.json('callers list')
     const own = (data as { readonly name: string }[]).find(({ name }) => name === 'console')
     t.match(own, { kind: 'console', roles: [], configured: true })
   })

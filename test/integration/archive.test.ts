@@ -14,7 +14,7 @@ import { assertCleanAudit, auditOf } from '../support/audit.js'
 import { allEventsAreSettled, storeSettings } from '../support/books.js'
 import { clockSkew } from '../support/clock_skew.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
+import { operatorCli, printed, refused } from '../support/operator_cli.js'
 import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent, aPayout } from '../support/requests.js'
@@ -92,11 +92,11 @@ const halfAYearAgo = toRfc3339(plus(systemClock.now(), -190 * DAY))
 t.test('ended payments of long ago move, and the trial balance stays', async (t) => {
   const before = await ops.json('trial-balance')
   const archive = ['archive', file, '--before', halfAYearAgo, ...REASON]
-  t.match(await ops(...archive), {
-    exitCode: 0,
-    out: `${intents.length + payouts.length} payments moved to ${file}; 0 stay`,
-  })
-  t.match(await ops(...archive), { exitCode: 0, out: '0 payments moved' }, 'a second run')
+  t.match(
+    await ops(...archive),
+    printed(`${intents.length + payouts.length} payments moved to ${file}; 0 stay`),
+  )
+  t.match(await ops(...archive), printed('0 payments moved'), 'a second run')
   t.same(await ops.json('trial-balance'), before)
   const { data } = await ops.json('actions')
   t.match((data as object[])[0], { action: 'archive_payments', reason: 'a year is over' })
@@ -114,15 +114,15 @@ t.test('operators are told where a payment is', async (t) => {
     for (const id of ids) {
       const { data } = await ops.json('find', id)
       t.match(data, [{ id, state: 'archived', archive: file, tenant: 'demo_sandbox' }])
-      t.match(await ops('find', id), { exitCode: 0, out: file })
+      t.match(await ops('find', id), printed(file))
       t.match(await ops(kind, 'show', id), told(id))
       const reverse = [kind, 'reverse', id, '--evidence', 'a letter', ...REASON]
       t.match(await ops(...reverse), told(id))
     }
   }
   const unknown = 'pout_01KA00000000000000000000000'
-  t.match(await ops('payout', 'show', unknown), { exitCode: 1, err: 'No such payout.\n' })
-  t.match(await ops('payout', 'show', young), { exitCode: 0, out: 'completed' })
+  t.match(await ops('payout show', unknown), refused('No such payout.\n'))
+  t.match(await ops('payout show', young), printed('completed'))
 })
 
 t.test('partners have the young payment only, and a key is not paid twice', async (t) => {

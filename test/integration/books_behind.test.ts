@@ -179,7 +179,7 @@ t.test('the word of a webhook pool alone stops submissions', async (t) => {
   const written = await partner.request('POST', '/v1/beneficiaries', beneficiary)
   t.equal(written.status, 201, 'writes are accepted')
   const ops = operatorCli(dataDir)
-  t.match(await ops.json('recovery', 'show'), { active: true, stops: 'submissions' })
+  t.match(await ops.json('recovery show'), { active: true, stops: 'submissions' })
   const { exitCode, err } = await ops(
     ...['recovery', 'release', '--no-statement', '--yes', '--reason', 'the pool was restored too'],
   )

@@ -297,7 +297,7 @@ async function unknownOutcome(t: Test, stack: RunningStack, partner: Partner): P
     return out
   }
   const listed = await eventually('the outcome is listed', async () => {
-    const output = await ops('outcomes', 'unknown')
+    const output = await ops('outcomes unknown')
     return output.includes(id) && output
   })
   t.match(
@@ -309,16 +309,16 @@ async function unknownOutcome(t: Test, stack: RunningStack, partner: Partner): P
   await t.rejects(ops(...resolve.slice(0, 4), '--evidence', 'x'), /needs --reason TEXT/)
   const resolved = await ops(...resolve, '--evidence', 'statement line 8')
   t.equal(resolved.trim(), `${id}: captured`)
-  t.match(await ops('outcomes', 'unknown'), 'There are no unknown outcomes.')
+  t.match(await ops('outcomes unknown'), 'There are no unknown outcomes.')
   const reverse = ['intent', 'reverse', id, '--reason', 'came back', '--evidence', 'line 9']
   t.equal((await ops(...reverse)).trim(), `${id}: refunded, refund done`)
-  const shown = await ops('intent', 'show', id)
+  const shown = await ops('intent show', id)
   t.match(shown, `${id}: refunded`)
   t.match(shown, /entry +intent_captured: demo_sandbox:THB:rail_clearing 36000/)
   t.match(shown, 'bank confirmed (statement line 8)')
   t.match(shown, 'reverse_intent by')
   t.match(shown, '****5678')
-  await t.rejects(ops('intent', 'show', UNKNOWN), /payment_intent_not_found/)
+  await t.rejects(ops('intent show', UNKNOWN), /payment_intent_not_found/)
   const metrics = await stack.metrics()
   for (const entity of ['payment_intent', 'payout', 'recall']) {
     const labels = `entity="${entity}",age="over_24h",process="processor"`

@@ -76,7 +76,7 @@ t.test('both corridors, a refusal, a return', async (t) => {
 t.test('another amount and a contradiction are discrepancies', async (t) => {
   const [wrong, contradictory] = await Promise.all([pay('wrong_amount'), pay('contradictory')])
   const { data } = await eventually('both are listed', async () => {
-    const list = await ops.json('discrepancy', 'list')
+    const list = await ops.json('discrepancy list')
     return (list['data'] as object[]).length === 2 && list
   })
   const text = JSON.stringify(data)

@@ -246,7 +246,7 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
     const list = await partner.request('GET', '/v1/payouts')
     t.match(list.body, { data: [{ id: before }] })
     t.equal((list.body as { data: unknown[] }).data.length, 1)
-    t.match((await ops('recovery', 'show')).out, /writes are refused until one of them verifies/)
+    t.match(await ops.out('recovery show'), /writes are refused until one of them verifies/)
   })
 
   await t.test('the rail is ahead, so recovery mode begins', async (t) => {
@@ -258,7 +258,7 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
     processor = await startProcessor(restoredDir, emptyNats)
     await untilMode(processor, 'recovery')
     await repeatLost()
-    t.match((await ops('recovery', 'show')).out, /The books never sent|which the books never sent/)
+    t.match(await ops.out('recovery show'), /The books never sent|which the books never sent/)
     const isRefused = ({ status, text }: HttpAnswer): boolean =>
       status === 503 && /configuration_error|service_unavailable|overloaded/.test(text)
     t.same(
@@ -296,13 +296,13 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
     }
     const other = await paidOut('another one')
     t.same(await executed(), [...paid, other].sort(), 'only the new one is paid')
-    const { data } = (await ops.json('recovery', 'orphans')) as {
+    const { data } = (await ops.json('recovery orphans')) as {
       data: readonly { instruction_id: string; reference: string; state: string }[]
     }
     for (const { instruction_id: id, reference, state } of data) {
       const how =
         state === 'executed' ? ['--match', held.get(reference) ?? ''] : (['--dismiss'] as const)
-      const decided = await ops('recovery', 'resolve', id, ...how, '--evidence', 'line', ...BECAUSE)
+      const decided = await ops('recovery resolve', id, ...how, '--evidence', 'line', ...BECAUSE)
       t.equal(decided.exitCode, 0, decided.err)
     }
     t.same(data.map(({ state }) => state).sort(), ['accepted', 'executed', 'executed', 'executed'])
@@ -324,7 +324,7 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
     t.equal(await processor.end(), 0)
     processor = await startProcessor(restoredDir, emptyNats)
     await untilRail(processor, /^its journal is an older one/)
-    const { exitCode, err } = await ops('submissions', 'pause', '--rail', 'sandbox', ...BECAUSE)
+    const { exitCode, err } = await ops('submissions pause --rail sandbox', ...BECAUSE)
     t.equal(exitCode, 0, err)
     await untilRail(processor, /^up$/)
 

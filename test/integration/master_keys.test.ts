@@ -60,7 +60,7 @@ t.test('a master key is rotated without a change for partners', async (t) => {
 
   stack = await startWith(NEW + OLD)
   // A signing key, a webhook secret, a beneficiary and its payout.
-  t.match(await ops.json('master-key', 'list'), {
+  t.match(await ops.json('master-key list'), {
     data: [
       { kid: 'new', values: 0 },
       { kid: 'old', values: 4 },
@@ -72,17 +72,17 @@ t.test('a master key is rotated without a change for partners', async (t) => {
   t.match(missing.output, 'processor does not start: the master key file lacks old')
 
   stack = await startWith(NEW + OLD)
-  const { out } = await ops('master-key', 'reencrypt', '--reason', 'yearly rotation')
+  const { out } = await ops('master-key reencrypt', '--reason', 'yearly rotation')
   t.match(out, /^new +4 values +encrypts since /m)
   t.match(out, /^old +0 values +unused: can be removed from the file from /m)
-  t.match((await ops('actions')).out, /reencrypt_done +new +yearly rotation/)
+  t.match(await ops.out('actions'), /reencrypt_done +new +yearly rotation/)
   await stack.stop()
 
   stack = await startWith(NEW)
   await eventually('it is logged', () => {
     return stack.logOf('processor').includes('session tokens signed with them are rejected now')
   })
-  t.match((await ops('master-key', 'list')).out, /^old +0 values +removed$/m)
+  t.match(await ops.out('master-key list'), /^old +0 values +removed$/m)
   const partner = partnerOf(stack.sandbox, { keyId, secret })
   const after = await pay(partner, beneficiaryId)
   t.equal(after.intent.status, 201, 'the old signing secret signs')

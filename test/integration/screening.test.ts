@@ -127,10 +127,10 @@ t.test('while the service is out payouts are held, and decided by an operator', 
   await stack.kill('processor')
   t.match(await retryUntilFinal(() => tryPayout('out', 'invoice 7')), { body: held.body })
   t.match(await confirm(), { status: 200, body: { status: 'authorized' } })
-  const { data } = await ops.json('payout', 'held')
+  const { data } = await ops.json('payout held')
   t.match(data, [{ cause: 'screening_unavailable' }])
   const payout = (held.body as { id: string }).id
-  await ops.json('payout', 'approve', payout, '--reason', 'screened by hand')
+  await ops.json('payout approve', payout, '--reason', 'screened by hand')
   await untilStatus(partner, `/v1/payouts/${payout}`, 'completed')
   await untilStatus(partner, `/v1/payment_intents/${id}`, 'captured')
 })

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { callerEntry } from '../../src/auth/callers.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
+import { operatorCli, type OperatorCli, printed, refused } from '../support/operator_cli.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -46,33 +46,32 @@ async function requested(t: Test, ops: OperatorCli, ...words: string[]): Promise
   return REQUEST.exec(err)?.[1] ?? ''
 }
 
-const inRecovery = async (): Promise<unknown> => (await first.json('recovery', 'show'))['active']
+const inRecovery = async (): Promise<unknown> => (await first.json('recovery show'))['active']
 
 t.test('a release needs two operators, and pending requests survive the restart', async (t) => {
   const file = join(dataDir, 'dot.token')
-  const own = await first.json('callers', 'token', 'operator', '--token-file', file)
+  const own = await first.json('callers token operator', '--token-file', file)
   const digest = String(own['token_sha256'])
   const dot = ['callers', 'create', 'operator', 'dot', '--roles', 'decide']
   const shown = await first(...dot, ...BECAUSE)
-  t.match(shown, { exitCode: 1, err: /^owner_credential_required: / })
+  t.match(shown, refused(/^owner_credential_required: /))
   const create = await requested(t, first, ...dot, '--token-sha256', digest)
   const release = await requested(t, first, ...RELEASE)
   t.equal(await inRecovery(), true)
-  const alone = await first('approvals', 'approve', release, ...BECAUSE)
-  t.match(alone, { exitCode: 1, err: 'approver_is_requester' })
-  const claimed = await first('approvals', 'approve', release, '--as', 'ben', ...BECAUSE)
-  t.match(claimed, { exitCode: 1, err: 'operator_name_differs' })
+  t.match(await first('approvals approve', release, ...BECAUSE), refused('approver_is_requester'))
+  const claimed = await first('approvals approve', release, '--as', 'ben', ...BECAUSE)
+  t.match(claimed, refused('operator_name_differs'))
 
-  const { out } = await ben('approvals', 'approve', release, ...BECAUSE)
+  const { out } = await ben('approvals approve', release, ...BECAUSE)
   t.match(out, `${release}: approved, release_recovery 1 without a statement\nRecovery 1 is`)
   await eventually('the processor is restarted', async () => {
-    const shown = await first('recovery', 'show')
+    const shown = await first('recovery show')
     return shown.exitCode === 0 && shown.out.startsWith('Not in recovery mode')
   })
   await stack.untilServing()
 
   const unused = join(dataDir, 'unused.token')
-  const approved = await ben('approvals', 'approve', create, '--token-file', unused, ...BECAUSE)
+  const approved = await ben('approvals approve', create, '--token-file', unused, ...BECAUSE)
   t.notOk(existsSync(unused), 'the owner has the token')
   t.match(approved.out, `${create}: approved, create_caller operator dot decide sha256:${digest}`)
   t.match(approved.out, "operator dot: decide\ncredential: its owner's token")
@@ -84,11 +83,11 @@ t.test('a release needs two operators, and pending requests survive the restart'
     'an operator rotates only their own token without approval',
   )
   const asDot = operatorCli(dataDir, next)
-  t.match(await asDot('approvals', 'list'), { exitCode: 0, out: 'There are no requests.' })
+  t.match(await asDot('approvals list'), printed('There are no requests.'))
   const former = operatorCli(dataDir, file)
-  t.match(await former('approvals', 'list'), { exitCode: 0 }, 'the former token reads')
-  const revoke = await former('callers', 'revoke', 'ben', ...BECAUSE)
-  t.match(revoke, { exitCode: 1, err: /^permission_denied/ }, 'and changes nothing')
+  t.match(await former('approvals list'), { exitCode: 0 }, 'the former token reads')
+  const revoke = await former('callers revoke ben', ...BECAUSE)
+  t.match(revoke, refused(/^permission_denied/), 'and changes nothing')
 })
 
 t.test('a deposit of the configured amount or more needs two operators', async (t) => {
@@ -101,34 +100,33 @@ t.test('a deposit of the configured amount or more needs two operators', async (
     request,
     'a repeated command returns the same request',
   )
-  const { out } = await ben('approvals', 'list')
+  const { out } = await ben('approvals list')
   t.match(out, /^id +change +amount +requested by +until +status +reason\n/)
   t.match(out, new RegExp(`^${request} +deposit demo_sandbox wire-1 +USD 1,000.00 +${FIRST} `, 'm'))
 
   const before = await available()
-  const done = await ben.json('approvals', 'approve', request, ...BECAUSE)
+  const done = await ben.json('approvals approve', request, ...BECAUSE)
   t.match(done, {
     request: { status: 'approved', decided_by: 'ben' },
     deposit: { deposit_id: /dep_/ },
   })
   t.equal((await available()) - before, 100_000n)
-  const again = await ben('approvals', 'approve', request, ...BECAUSE)
-  t.match(again, { exitCode: 1, err: 'approval_request_decided' })
+  t.match(await ben('approvals approve', request, ...BECAUSE), refused('approval_request_decided'))
 
   const other = await requested(t, ben, ...deposit, '1000', '--idempotency-key', 'wire-2')
-  const rejected = await ben('approvals', 'reject', other, ...BECAUSE)
+  const rejected = await ben('approvals reject', other, ...BECAUSE)
   t.equal(
     rejected.out,
     `${other}: rejected, deposit demo_sandbox wire-2, USD 1,000.00\n`,
     'withdrawn',
   )
-  const resolved = await first('approvals', 'list', '--resolved')
+  const resolved = await first('approvals list --resolved')
   t.match(resolved.out, /approved by ben/)
   t.match(resolved.out, /rejected by ben/)
 })
 
 async function available(): Promise<bigint> {
-  const { lines } = (await first.json('trial-balance', 'demo_sandbox')) as {
+  const { lines } = (await first.json('trial-balance demo_sandbox')) as {
     lines: { account: string; currency: string; balance: string }[]
   }
   const prefund = lines.find((line) => line.currency === 'USD' && line.account === 'prefund')
@@ -151,7 +149,7 @@ t.test('the smaller doors are guarded too', async (t) => {
   writeFileSync(keyFile, publicKey)
   const issue = ['key', 'issue', 'demo', 'production', '--public-key', keyFile]
   const key = await requested(t, first, ...issue)
-  const issued = await ben.json('approvals', 'approve', key, ...BECAUSE)
+  const issued = await ben.json('approvals approve', key, ...BECAUSE)
   const { sealed_secret: sealed } = issued['key'] as { sealed_secret: string }
   const padding = constants.RSA_PKCS1_OAEP_PADDING
   const opened = privateDecrypt(
@@ -161,17 +159,17 @@ t.test('the smaller doors are guarded too', async (t) => {
   t.match(opened.toString(), /^sk_.{43}$/)
 
   const routeFile = join(dataDir, 'route.json')
-  const { data } = (await first.json('routes', 'list')) as { data: Record<string, unknown>[] }
+  const { data } = (await first.json('routes list')) as { data: Record<string, unknown>[] }
   const vietnam = data.find(({ country }) => country === 'VN')
   writeFileSync(routeFile, JSON.stringify({ ...vietnam, review_from: '200000000' }))
   const route = await requested(t, first, 'routes', 'set', routeFile)
-  t.match(await ben.json('approvals', 'approve', route, ...BECAUSE), {
+  t.match(await ben.json('approvals approve', route, ...BECAUSE), {
     route: { country: 'VN', review_from: '200000000' },
   })
 
   const rate = await requested(t, first, 'rates', 'set', 'THB', '40.00', '--force')
-  t.match(await ben('approvals', 'approve', rate, ...BECAUSE), { exitCode: 0 })
-  t.match((await first('rates', 'list')).out, /^THB +sandbox +40\.00 /m)
+  t.match(await ben('approvals approve', rate, ...BECAUSE), { exitCode: 0 })
+  t.match(await first.out('rates list'), /^THB +sandbox +40\.00 /m)
 
   for (const kind of ['service', 'gateway', 'webhooks']) {
     const create = ['callers', 'create', kind, `${kind}-2`, '--certificate', `${kind}-2.internal`]
@@ -179,14 +177,13 @@ t.test('the smaller doors are guarded too', async (t) => {
   }
 
   const late = await requested(t, ben, ...deposit, '1000', '--idempotency-key', 'late')
-  t.match(await first('callers', 'revoke', 'ben', ...BECAUSE), { exitCode: 0 })
-  const gone = await first('approvals', 'approve', late, ...BECAUSE)
-  t.match(gone, { exitCode: 1, err: /^approval_request_ended: / })
-  t.match((await first('approvals', 'list', '--resolved')).out, /ended/)
+  t.match(await first('callers revoke ben', ...BECAUSE), { exitCode: 0 })
+  t.match(await first('approvals approve', late, ...BECAUSE), refused(/^approval_request_ended: /))
+  t.match(await first.out('approvals list --resolved'), /ended/)
 })
 
 t.test('the production check names what the processor shows', async (t) => {
-  const { exitCode, out } = await first('production', 'check')
+  const { exitCode, out } = await first('production check')
   t.equal(exitCode, 1)
   t.match(out, /^one person with every role: \S+ /m)
   t.match(out, /^internal services for all partners: internal /m)

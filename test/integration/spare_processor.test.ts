@@ -26,7 +26,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { createProxies } from '../cluster/partitions.js'
-import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
+import { operatorCli, type OperatorCli, printed, refused } from '../support/operator_cli.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { isServing, requestPage, signIn } from '../console/stack.js'
 import { fetchOps } from '../support/raw_requests.js'
@@ -200,15 +200,16 @@ t.test('an operator moves a shard to a waiting processor', async (t) => {
   await untilCandidate(next)
   const ops = cliAt(second)
   t.match(
-    (await ops('shard', 'list')).out,
+    await ops.out('shard list'),
     /books_1 +p1 .* owned\nbooks_2 +p2 .* owned\n\nwaiting [^\n]*\np3 [^\n]* any shard\n/,
   )
-  const busy = await ops('shard', 'move', 'books_1', '--to', 'p2', '--reason', 'a test')
-  t.match(busy, { exitCode: 1, err: /^processor_not_waiting/ })
-  t.match(await ops('shard', 'move', 'books_9', '--to', 'p3', '--reason', 'a test'), {
-    ...{ exitCode: 1, err: /^shard_not_found/ },
-  })
-  t.equal((await ops('shard', 'move', 'books_1', '--to', 'p3')).exitCode, 2, 'without a reason')
+  const busy = await ops('shard move books_1 --to p2', '--reason', 'a test')
+  t.match(busy, refused(/^processor_not_waiting/))
+  t.match(
+    await ops('shard move books_9 --to p3', '--reason', 'a test'),
+    refused(/^shard_not_found/),
+  )
+  t.equal((await ops('shard move books_1 --to p3')).exitCode, 2, 'without a reason')
   const gateway = createProcessors({
     ...{ tls: CLEARTEXT, metadata: bearer(GATEWAY), clock: systemClock, log: quiet },
   })
@@ -220,14 +221,14 @@ t.test('an operator moves a shard to a waiting processor', async (t) => {
     allFound.every((each) => routes().includes(each)),
   )
 
-  const moving = ops('shard', 'move', 'books_1', '--to', 'p3', '--reason', 'more memory')
+  const moving = ops('shard move books_1 --to p3', '--reason', 'more memory')
   await eventually('the owner drains', async () => !(await first.run.isReady()))
   await untilTaken(t, 'drain of a processor until the named processor serves', [next])
   const { exitCode, out, err } = await moving
   t.equal(exitCode, 0, err)
   t.match(out, `books_1 is served by p3, epoch 4, at ${next.address}`)
   t.equal(await first.run.ended, EXIT_DEPOSED, 'the former owner exits to restart as a candidate')
-  const { data } = (await ops.json('shard', 'list')) as { data: readonly object[] }
+  const { data } = (await ops.json('shard list')) as { data: readonly object[] }
   t.match(data[0], { shard: 'books_1', processor: 'p3', connected: true, partners: 1, moves: '1' })
   await eventually('the gateway has the next owner', () =>
     gateway.states().some(({ address, shard, up }) => {
@@ -275,7 +276,7 @@ t.test('a spare takes a shard that an operator creates', async (t) => {
   const next = await start('p5', { CLUSTER: 'spare' })
   await untilCandidate(next)
   const ops = cliAt(second)
-  const created = await ops('shard', 'create', 'books_3', '--reason', 'a test')
+  const created = await ops('shard create books_3', '--reason', 'a test')
   t.match(created.out, /books_3 +- .* new/)
   await untilTaken(t, 'shard create until a spare serves it', [next])
   t.match(await readiness(next), { processor: 'p5', shard: 'books_3', epoch: 1 })
@@ -323,18 +324,18 @@ t.test('an owner that cannot apply a setting takes no writes until it is skipped
   })
   await says(next, 'a setting cannot be applied: writes are refused')
   const ops = cliAt(next)
-  const list = await ops('shard', 'list')
+  const list = await ops('shard list')
   const line = /NO WRITES: books_2 cannot apply settings version (\d+) \(of_a_later_version k\)/
   const [, version = ''] = line.exec(list.out) ?? []
   t.comment(list.out)
   const metrics = await (await fetchOps(next.run.ops, '/metrics')).text()
   t.match(metrics, /^causeway_shard_settings_fault\{shard="books_2".*\} 1$/m)
-  t.match(await ops('settings', 'skip', '99', '--reason', 'x'), { err: /^setting_not_blocked/ })
-  const skipped = await ops('settings', 'skip', version, '--reason', 'made by mistake')
-  t.match(skipped, { exitCode: 0, out: 'shards that cannot apply it pass it over' })
+  t.match(await ops('settings skip 99 --reason x'), { err: /^setting_not_blocked/ })
+  const skipped = await ops('settings skip', version, '--reason', 'made by mistake')
+  t.match(skipped, printed('shards that cannot apply it pass it over'))
   await eventually('it serves', () => next.run.isReady())
-  t.notMatch((await ops('shard', 'list')).out, 'NO WRITES: books_2')
-  t.match((await ops('actions')).out, /anna .*skip_setting .*version/)
+  t.notMatch(await ops.out('shard list'), 'NO WRITES: books_2')
+  t.match(await ops.out('actions'), /anna .*skip_setting .*version/)
 })
 
 t.test('an owner that is cut off from the gateways gives its shard up', async (t) => {
@@ -366,7 +367,7 @@ t.test('an owner that is cut off from the gateways gives its shard up', async (t
     return serving['gateways'] === 1 && waiting['gateways'] === 1
   })
   await eventually('operators see it', async () =>
-    /^processor-2 +127.0.0.1:\d+ +1 +any shard$/m.test((await ops('shard', 'list')).out),
+    /^processor-2 +127.0.0.1:\d+ +1 +any shard$/m.test((await ops('shard list')).out),
   )
 
   const since = performance.now()

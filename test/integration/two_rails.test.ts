@@ -77,18 +77,12 @@ async function openProduction(): Promise<Partner> {
     ...{ platform_fixed: '0', platform_bps: 0, rail_fixed: '0', refund_fees_on_reversal: true },
     tenant: { partner_id: partner, environment: 'production' },
   }
-  await ops.json('routes', 'set', file('route.json', JSON.stringify(route)), ...BECAUSE)
-  await ops.json('rates', 'set', 'THB', '36.00', ...BECAUSE)
+  await ops.json('routes set', file('route.json', JSON.stringify(route)), ...BECAUSE)
+  await ops.json('rates set THB 36.00', ...BECAUSE)
   for (const currency of ['VND', 'USD']) {
     await ops.json('deposit', partner, 'production', currency, '100000000', ...BECAUSE)
   }
-  const { key_id: keyId, secret } = await ops.json(
-    'key',
-    'issue',
-    partner,
-    'production',
-    ...BECAUSE,
-  )
+  const { key_id: keyId, secret } = await ops.json('key issue', partner, 'production', ...BECAUSE)
   return partnerOf(stack.sandbox, {
     ...{ keyId: String(keyId), secret: String(secret), host: PRODUCTION },
   })

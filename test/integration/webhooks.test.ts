@@ -4,7 +4,7 @@ import { HOUR, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock
 import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
+import { operatorCli, usageError } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
 import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -175,11 +175,11 @@ t.test('a disabled endpoint holds its events and gets them when enabled', async 
     await mine.until(`${type} after enabling`, isEventOf(payout, type))
   }
 
-  const off = await ops('webhooks', 'disable', mine.endpointId, '--reason', 'a test')
+  const off = await ops('webhooks disable', mine.endpointId, '--reason', 'a test')
   t.match(off.out, `${mine.endpointId} is disabled`)
   t.match((await partner.request('GET', at(mine))).body, { disabled_reason: 'by_operator' })
-  t.match(await ops('webhooks', 'enable', mine.endpointId), { exitCode: 2, err: '--reason' })
-  await ops.json('webhooks', 'enable', mine.endpointId, '--reason', 'a test')
+  t.match(await ops('webhooks enable', mine.endpointId), usageError('--reason'))
+  await ops.json('webhooks enable', mine.endpointId, '--reason', 'a test')
 })
 
 t.test('a rotated secret signs from its activation on', async (t) => {
@@ -269,28 +269,25 @@ t.test('dead letters are listed and redriven by operators and by the partner', a
     const { data } = await listed(mine)
     return data.length === 3 && data.every((each) => each.status === 'dead')
   })
-  const dead = await ops.json('webhooks', 'dead', '--endpoint', mine.endpointId)
+  const dead = await ops.json('webhooks dead', '--endpoint', mine.endpointId)
   const letters = dead['data'] as { id: string; reason: string; tries: number }[]
   t.match(letters, [{ reason: 'http_404', tries: 1 }, {}, {}])
-  t.match((await ops('webhooks', 'dead')).out, letters[0]?.id)
-  t.match((await ops('webhooks', 'status')).out, /^dead letters +[3-9]/m)
-  t.match((await ops('webhooks', 'endpoints')).out, `${mine.endpointId}  demo_sandbox`)
+  t.match(await ops.out('webhooks dead'), letters[0]?.id)
+  t.match(await ops.out('webhooks status'), /^dead letters +[3-9]/m)
+  t.match(await ops.out('webhooks endpoints'), `${mine.endpointId}  demo_sandbox`)
 
   status = 200
   const one = letters[0]?.id ?? ''
-  t.match(await ops('webhooks', 'redrive', one), { exitCode: 2, err: '--reason' })
-  t.match(await ops('webhooks', 'redrive', '--reason', 'r'), {
-    exitCode: 2,
-    err: 'Name a delivery',
-  })
-  t.match(await ops('webhooks', 'redrive', 'dlv_0', '--reason', 'r'), { exitCode: 1 })
-  t.same(await ops.json('webhooks', 'redrive', one, '--reason', 'ticket 7'), {
+  t.match(await ops('webhooks redrive', one), usageError('--reason'))
+  t.match(await ops('webhooks redrive --reason r'), usageError('Name a delivery'))
+  t.match(await ops('webhooks redrive dlv_0 --reason r'), { exitCode: 1 })
+  t.same(await ops.json('webhooks redrive', one, '--reason', 'ticket 7'), {
     redriven: 1,
     more: false,
     missing_pools: [],
   })
   await eventually('the event is delivered', () => mine.events.size === 1)
-  t.match((await ops('actions')).out, /webhook_redrive/)
+  t.match(await ops.out('actions'), /webhook_redrive/)
 
   status = 503
   await pay()
@@ -310,8 +307,8 @@ t.test('dead letters are listed and redriven by operators and by the partner', a
   t.equal(none['redriven'], 0)
   const late = ['webhooks', 'redrive', '--endpoint', mine.endpointId, '--since', since]
   t.equal((await ops.json(...late, '--reason', 'r'))['redriven'], 0)
-  t.match(await ops(...late.slice(0, -1), 'noon', '--reason', 'r'), { exitCode: 2, err: /noon/ })
-  t.match((await ops('webhooks', 'poison')).out, 'There are none.')
+  t.match(await ops(...late.slice(0, -1), 'noon', '--reason', 'r'), usageError(/noon/))
+  t.match(await ops.out('webhooks poison'), 'There are none.')
 })
 
 t.test('the list of events has no gap while events are added', async (t) => {

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { SignedRequest } from '../../src/client/index.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
+import { operatorCli, printed, refused, usageError } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey } from '../support/partner.js'
 import { sendOnce } from '../support/raw_requests.js'
@@ -39,21 +39,9 @@ t.test('commands work against a running stack', async (t) => {
   const stack = await startStack({ dataDir: tempFolder(t) })
   t.teardown(() => stack.stop())
   const ops = operatorCli(stack.dataDir)
-  const json = async (t: Test, ...args: string[]): Promise<Record<string, unknown>> => {
-    const { exitCode, out, err } = await ops(...args, '--json')
-    t.equal(exitCode, 0, err)
-    return JSON.parse(out) as Record<string, unknown>
-  }
 
   await t.test('a new partner can sign with the issued key', async (t) => {
-    const created = await json(
-      t,
-      'partner',
-      'create',
-      'acme',
-      '--corridors',
-      'th_promptpay,vn_vietqr',
-    )
+    const created = await ops.json('partner create acme --corridors th_promptpay,vn_vietqr')
     const key = created['sandbox_key'] as { key_id: string; secret: string }
     t.match(key, { key_id: /^acme_sandbox_\d{4}q[1-4]$/, secret: /^sk_/ })
     const acme = partnerOf(stack.sandbox, { keyId: key.key_id, secret: key.secret })
@@ -67,23 +55,23 @@ t.test('commands work against a running stack', async (t) => {
       { currency: 'VND', available: '1000000000', reserved: '0' },
     ])
 
-    const next = await json(t, 'key', 'issue', 'acme', 'sandbox')
+    const next = await ops.json('key issue acme sandbox')
     t.not(next['key_id'], key.key_id)
   })
 
   await t.test('without test funds', async (t) => {
-    await json(t, 'partner', 'create', 'frugal', '--corridors', 'none', '--no-funds')
-    const report = await json(t, 'trial-balance', 'frugal_sandbox')
+    await ops.json('partner create frugal --corridors none --no-funds')
+    const report = await ops.json('trial-balance frugal_sandbox')
     t.strictSame(report, { lines: [], balanced: true })
   })
 
   await t.test('the same deposit is credited once', async (t) => {
     const words = ['deposit', 'acme', 'sandbox', 'USD', '1,000.50', '--idempotency-key', 'dep-1']
-    const first = await json(t, ...words)
+    const first = await ops.json(...words)
     t.equal(first['available'], '1000100050')
-    t.strictSame(await json(t, ...words), first)
+    t.strictSame(await ops.json(...words), first)
     t.equal((await ops(...words)).err, '')
-    const { out } = await ops('trial-balance', 'acme_sandbox')
+    const { out } = await ops('trial-balance acme_sandbox')
     t.match(out, 'USD 10,001,000.50')
     t.match(out, 'sum  USD 0.00')
     t.match(out, 'The books balance.')
@@ -91,105 +79,96 @@ t.test('commands work against a running stack', async (t) => {
 
   await t.test('a deposit is corrected, and money is paid back', async (t) => {
     const given = ['--reason', 'typing error', '--evidence', 'line 4']
-    const made = await json(t, 'deposit', 'acme', 'sandbox', 'EUR', '1000')
+    const made = await ops.json('deposit acme sandbox EUR 1000')
     const id = String(made['deposit_id'])
     const correct = ['deposit', 'correct', 'acme', 'sandbox', id, 'EUR']
     const keyed = [...correct, '900', ...given, '--idempotency-key', 'c-1']
-    t.match(await ops(...keyed), {
-      exitCode: 0,
-      out: `${id}: EUR 900.00 taken back from acme, EUR 900.00 of it in all, EUR 100.00 available`,
-    })
-    t.match(await json(t, ...keyed), { corrected: '90000', available: '10000' })
-    const more = await ops(...correct, '100.01', ...given)
-    t.match(more, { exitCode: 1, err: /^correction_exceeds_deposit/m })
+    t.match(
+      await ops(...keyed),
+      printed(
+        `${id}: EUR 900.00 taken back from acme, EUR 900.00 of it in all, EUR 100.00 available`,
+      ),
+    )
+    t.match(await ops.json(...keyed), { corrected: '90000', available: '10000' })
+    t.match(await ops(...correct, '100.01', ...given), refused(/^correction_exceeds_deposit/m))
     const withdraw = ['withdraw', 'acme', 'sandbox', 'EUR']
-    t.match(await ops(...withdraw, '60', ...given), {
-      exitCode: 0,
-      out: /^wdr_\S+: EUR 60\.00 withdrawn from acme, EUR 40\.00 available/,
-    })
+    t.match(
+      await ops(...withdraw, '60', ...given),
+      printed(/^wdr_\S+: EUR 60\.00 withdrawn from acme, EUR 40\.00 available/),
+    )
     t.match(await ops(...withdraw, '40.01', ...given), { err: /^insufficient_balance/m })
-    t.match(await ops(...withdraw, '1', '--reason', 'r'), { exitCode: 2, err: /--evidence/ })
-    t.match(await ops(...withdraw, '1', '--evidence', 'e'), { exitCode: 2, err: /--reason/ })
-    t.match((await ops('find', id)).out, /deposit/)
+    t.match(await ops(...withdraw, '1', '--reason', 'r'), usageError(/--evidence/))
+    t.match(await ops(...withdraw, '1', '--evidence', 'e'), usageError(/--reason/))
+    t.match(await ops.out('find', id), /deposit/)
     const once = [...withdraw, '10', ...given, '--idempotency-key', 'w-1']
-    const first = await json(t, ...once)
+    const first = await ops.json(...once)
     t.match(first, { available: '3000' })
-    t.strictSame(await json(t, ...once), first, 'a repeated withdrawal is the first one')
+    t.strictSame(await ops.json(...once), first, 'a repeated withdrawal is the first one')
   })
 
   await t.test('rates', async (t) => {
-    const set = await json(t, 'rates', 'set', 'THB', '35.50')
+    const set = await ops.json('rates set THB 35.50')
     t.strictSame(set, { currency: 'THB', rate: '35.50', before: '36.00' })
-    const wrong = await ops('rates', 'set', 'THB', '3.550')
-    t.match(wrong, { exitCode: 2, err: /1 USD = 35\.50 THB now, 3\.550 THB after.*--force/ })
-    t.match(await ops('rates', 'set', 'USD', '1.00'), { exitCode: 2, err: /One US dollar/ })
-    t.match(await ops('rates', 'set', 'THB', '37.28'), { exitCode: 2, err: /--force/ })
-    const forced = await ops('rates', 'set', 'THB', '37.28', '--force')
-    t.match(forced, { exitCode: 0, out: '1 USD = 37.28 THB from now on, 35.50 before' })
-    t.match(await ops('rates', 'set', 'THB', '35.50'), { exitCode: 0 }, 'a change of 4.8 %')
-    t.match(await ops('rates', 'set', 'THB', '0'), { exitCode: 2, err: /0 is not a rate/ })
-    const { data } = await json(t, 'rates', 'list')
+    const wrong = await ops('rates set THB 3.550')
+    t.match(wrong, usageError(/1 USD = 35\.50 THB now, 3\.550 THB after.*--force/))
+    t.match(await ops('rates set USD 1.00'), usageError(/One US dollar/))
+    t.match(await ops('rates set THB 37.28'), usageError(/--force/))
+    const forced = await ops('rates set THB 37.28 --force')
+    t.match(forced, printed('1 USD = 37.28 THB from now on, 35.50 before'))
+    t.match(await ops('rates set THB 35.50'), { exitCode: 0 }, 'a change of 4.8 %')
+    t.match(await ops('rates set THB 0'), usageError(/0 is not a rate/))
+    const { data } = await ops.json('rates list')
     const baht = (data as { currency: string }[]).find(({ currency }) => currency === 'THB')
     t.match(baht, { rate: '35.50', set_at: /Z$/, is_too_old: false })
     t.match(
-      (await ops('rates', 'list')).out,
+      await ops.out('rates list'),
       /^THB +sandbox +35\.50 {2}since \d{4}-\S+Z by \S+, 37\.28 before$/m,
     )
     const one = [...['rates', 'set', 'THB', '35.60'], '--environment', 'production']
-    t.match(await ops(...one), {
-      exitCode: 0,
-      out: '1 USD = 35.60 THB in production from now on, 35.50 before',
-    })
-    t.match(
-      (await ops('rates', 'list')).out,
-      /^THB +production +35\.60 [^]*^THB +sandbox +35\.50 /m,
-    )
+    t.match(await ops(...one), printed('1 USD = 35.60 THB in production from now on, 35.50 before'))
+    t.match(await ops.out('rates list'), /^THB +production +35\.60 [^]*^THB +sandbox +35\.50 /m)
     const file = join(tempFolder(t), 'rates.csv')
     const imported = (...lines: readonly string[]) => {
       writeFileSync(file, `${['currency,environment,rate', ...lines].join('\n')}\n`)
-      return ops('rates', 'import', file)
+      return ops('rates import', file)
     }
-    t.match(await imported('THB,moon,36', 'USD,,1', 'VND,,x'), {
-      exitCode: 2,
-      err: /line 2: moon is not an env[^]*line 3: USD is not a cur[^]*line 4: x is not a rate/,
-    })
-    t.match(await imported('THB,,35.70', 'VND,,2600'), { exitCode: 2, err: /--force/ })
-    t.match(await imported('THB,,35.70', 'VND,sandbox,26000'), {
-      exitCode: 0,
-      out: /^THB +both +35\.70 +35\.60 and 35\.50 before\nVND +sandbox +26000 +26500 before$/m,
-    })
-    t.match(await imported('VND,sandbox,2600'), { exitCode: 2, err: /--force/ })
-    t.match(await ops('rates', 'import', file, '--force'), {
-      exitCode: 0,
-      out: /2600 +26000 before/,
-    })
+    t.match(
+      await imported('THB,moon,36', 'USD,,1', 'VND,,x'),
+      usageError(
+        /line 2: moon is not an env[^]*line 3: USD is not a cur[^]*line 4: x is not a rate/,
+      ),
+    )
+    t.match(await imported('THB,,35.70', 'VND,,2600'), usageError(/--force/))
+    t.match(
+      await imported('THB,,35.70', 'VND,sandbox,26000'),
+      printed(/^THB +both +35\.70 +35\.60 and 35\.50 before\nVND +sandbox +26000 +26500 before$/m),
+    )
+    t.match(await imported('VND,sandbox,2600'), usageError(/--force/))
+    t.match(await ops('rates import', file, '--force'), printed(/2600 +26000 before/))
     writeFileSync(file, '\uFEFFcurrency,environment,rate\r\nVND,sandbox,2600\r\n')
-    const spreadsheet = await ops('rates', 'import', file)
+    const spreadsheet = await ops('rates import', file)
     t.match(spreadsheet, { exitCode: 0, err: '' }, 'a spreadsheet writes a byte order mark')
-    t.match(await ops('rates', 'set', 'VND', '26500', '--force'), { exitCode: 0 })
-    t.match(await ops('rates', 'remove', 'THB', '--environment', 'production'), {
-      exitCode: 0,
-      out: 'THB: removed, 35.70 before',
-    })
-    t.match(await ops('rates', 'remove', 'THB', '--environment', 'production'), {
-      exitCode: 2,
-      err: /No rate of THB is set there/,
-    })
-    t.notMatch((await ops('rates', 'list')).out, /production +35/)
-    t.match(await ops(...one.slice(0, 5), 'moon'), {
-      exitCode: 2,
-      err: /moon is not an environment/,
-    })
+    t.match(await ops('rates set VND 26500 --force'), { exitCode: 0 })
+    t.match(
+      await ops('rates remove THB --environment production'),
+      printed('THB: removed, 35.70 before'),
+    )
+    t.match(
+      await ops('rates remove THB --environment production'),
+      usageError(/No rate of THB is set there/),
+    )
+    t.notMatch(await ops.out('rates list'), /production +35/)
+    t.match(await ops(...one.slice(0, 5), 'moon'), usageError(/moon is not an environment/))
   })
 
   await t.test('a listed route can be set again', async (t) => {
-    const { data } = await json(t, 'routes', 'list')
+    const { data } = await ops.json('routes list')
     const vietnam = (data as Record<string, unknown>[]).find(({ country }) => country === 'VN')
     const file = join(tempFolder(t), 'route.json')
     const changed = { ...vietnam, rail_fixed: '7000', amount_max: '9000000000' }
     writeFileSync(file, JSON.stringify(changed))
-    t.strictSame(await json(t, 'routes', 'set', file), changed, 'the same members')
-    t.match((await ops('routes', 'list')).out, 'rail VND 7,000')
+    t.strictSame(await ops.json('routes set', file), changed, 'the same members')
+    t.match(await ops.out('routes list'), 'rail VND 7,000')
 
     for (const [given, fault] of [
       [{ ...changed, handling: null }, /^\S+route.json: handling is missing\.\n$/],
@@ -199,16 +178,16 @@ t.test('commands work against a running stack', async (t) => {
       ],
     ] as const) {
       writeFileSync(file, JSON.stringify(given))
-      t.match(await ops('routes', 'set', file), { exitCode: 2, out: '', err: fault })
+      t.match(await ops('routes set', file), { exitCode: 2, out: '', err: fault })
     }
   })
 
   await t.test('a route gets a rail, whose submissions are paused and resumed', async (t) => {
     const route = 'sandbox/th_promptpay'
-    t.match(await ops('routes', 'set', route, '--rail', 'sandbox', '--reason', 'r'), {
-      exitCode: 0,
-      out: `${route}: new payments go to sandbox`,
-    })
+    t.match(
+      await ops('routes set', route, '--rail', 'sandbox', '--reason', 'r'),
+      printed(`${route}: new payments go to sandbox`),
+    )
     for (const [scope, name] of [
       ['--rail', 'sandbox'],
       ['--corridor', 'VN/VND'],
@@ -217,17 +196,14 @@ t.test('commands work against a running stack', async (t) => {
       const subject = `${scope.slice(2)} ${name}`
       const [pause, resume] = ['submissions pause', 'submissions resume']
       const paused = await ops(...pause.split(' '), scope, name, ...BECAUSE)
-      t.match(paused, { exitCode: 0, out: `${subject}: paused` }, paused.err)
-      t.match(
-        (await ops('submissions', 'list')).out,
-        new RegExp(`^${subject} .* maintenance$`, 'm'),
-      )
+      t.match(paused, printed(`${subject}: paused`), paused.err)
+      t.match(await ops.out('submissions list'), new RegExp(`^${subject} .* maintenance$`, 'm'))
       const resumed = await ops(...resume.split(' '), scope, name, ...BECAUSE)
-      t.match(resumed, { exitCode: 0, out: `${subject}: submitted again` })
+      t.match(resumed, printed(`${subject}: submitted again`))
     }
-    t.match((await ops('submissions', 'list')).out, 'No submissions are paused.')
+    t.match(await ops.out('submissions list'), 'No submissions are paused.')
     const two = ['--rail', 'sandbox', '--environment', 'sandbox', '--reason', 'r']
-    t.match(await ops('submissions', 'pause', ...two), { exitCode: 2, err: /^Name one of --rail/ })
+    t.match(await ops('submissions pause', ...two), usageError(/^Name one of --rail/))
   })
 
   await t.test('held payouts are listed, approved and rejected', async (t) => {
@@ -244,23 +220,23 @@ t.test('commands work against a running stack', async (t) => {
       return (body as { id: string }).id
     }
     const [good, bad] = [await held(), await held()]
-    const { out } = await ops('payout', 'held')
+    const { out } = await ops('payout held')
     t.match(out, good)
     t.match(out, `${bad}  demo_sandbox  VND 1,250,000  until `)
 
-    t.match((await ops('payout', 'approve', good)).err, 'A decision needs --reason TEXT.')
-    const approved = await json(t, 'payout', 'approve', good, '--reason', 'known supplier')
+    t.match((await ops('payout approve', good)).err, 'A decision needs --reason TEXT.')
+    const approved = await ops.json('payout approve', good, '--reason', 'known supplier')
     t.equal(approved['status'], 'processing')
     t.same(approved['metadata'], metadata)
-    const rejected = await json(t, 'payout', 'reject', bad, '--reason', 'not known')
+    const rejected = await ops.json('payout reject', bad, '--reason', 'not known')
     t.equal(rejected['status'], 'failed')
-    t.match((await ops('payout', 'held')).out, 'No payouts are held.')
+    t.match(await ops.out('payout held'), 'No payouts are held.')
 
     await eventually('the payout is completed', async () => {
       const { body } = await demo.request('GET', `/v1/payouts/${good}`)
       return (body as { status: string }).status === 'completed'
     })
-    const { out: shown } = await ops('payout', 'show', good)
+    const { out: shown } = await ops('payout show', good)
     t.match(shown, `${good}: completed\n  tenant          demo_sandbox\n`)
     t.match(shown, /^ {2}fee +VND 14,500 \(service VND 7,500, rail VND 7,000\)$/m)
     t.match(shown, /^ {2}total +VND 1,264,500$/m)
@@ -269,15 +245,15 @@ t.test('commands work against a running stack', async (t) => {
     t.match(shown, /Z +event +payout\.completed evt_\w+, sequence \d+, (open|settled at \S+Z)$/m)
     t.match(shown, /Z +action +approve_payout by \S+: known supplier$/m)
     t.notMatch(shown, A_PAYOUT.beneficiary.account_number)
-    t.match((await ops('payout', 'show', bad)).out, /^ {2}failure +review_rejected \(review\): /m)
-    const record = await json(t, 'payout', 'show', good)
+    t.match(await ops.out('payout show', bad), /^ {2}failure +review_rejected \(review\): /m)
+    const record = await ops.json('payout show', good)
     t.match(record, { tenant: 'demo_sandbox', payout: { id: good, status: 'completed', metadata } })
     t.notOk(Object.keys(record).some((name) => name.startsWith('_')))
-    t.match(await ops('payout', 'show', 'pout_nobody'), { exitCode: 1, err: /^payout_not_found/ })
+    t.match(await ops('payout show pout_nobody'), refused(/^payout_not_found/))
 
     const reverse = ['payout', 'reverse', good, '--reason', 'came back']
     t.match((await ops(...reverse)).err, 'This needs --evidence TEXT.')
-    const reversed = await json(t, ...reverse, '--evidence', 'statement line 7')
+    const reversed = await ops.json(...reverse, '--evidence', 'statement line 7')
     t.equal(reversed['status'], 'reversed')
   })
 
@@ -291,23 +267,23 @@ t.test('commands work against a running stack', async (t) => {
     )
     t.equal(paid.status, 202, paid.text)
     const { id } = paid.body as { id: string }
-    t.match(await ops('payee', 'show', id), { exitCode: 0, out: 'account ending 0008' })
-    t.match(await ops('outcomes', 'inquire', id), { exitCode: 0, out: id })
+    t.match(await ops('payee show', id), printed('account ending 0008'))
+    t.match(await ops('outcomes inquire', id), printed(id))
     const evidence = ['--reason', 'bank confirmed', '--evidence', 'statement line 8']
-    const resolved = await json(t, 'payout', 'resolve', id, 'completed', ...evidence)
+    const resolved = await ops.json('payout resolve', id, 'completed', ...evidence)
     t.equal(resolved['status'], 'completed')
   })
 
   await t.test('an operator sees its own name and roles', async (t) => {
-    t.match(await ops('callers', 'self'), { exitCode: 0, out: 'decide' })
+    t.match(await ops('callers self'), printed('decide'))
   })
 
   await t.test('discrepancies are listed, and a balance alert is set', async (t) => {
-    t.match((await ops('discrepancy', 'list')).out, 'There are no discrepancies.')
+    t.match(await ops.out('discrepancy list'), 'There are no discrepancies.')
     const resolve = ['discrepancy', 'resolve', 'dis_nobody', 'keep', '--reason', 'r']
-    t.match(await ops(...resolve), { exitCode: 2, err: 'This needs --evidence TEXT.' })
-    t.match(await ops(...resolve, '--evidence', 'line 9'), { exitCode: 1, err: /_not_found/ })
-    const alert = await json(t, 'balance-alert', 'acme', 'sandbox', 'USD', '500')
+    t.match(await ops(...resolve), usageError('This needs --evidence TEXT.'))
+    t.match(await ops(...resolve, '--evidence', 'line 9'), refused(/_not_found/))
+    const alert = await ops.json('balance-alert acme sandbox USD 500')
     t.strictSame(alert, { currency: 'USD', threshold: '50000' })
   })
 
@@ -321,9 +297,9 @@ t.test('commands work against a running stack', async (t) => {
       ],
     ]) {
       const { exitCode, err } = await ops(...words, '--cursor', 'x')
-      t.match({ exitCode, err }, { exitCode: 1, err: /^invalid_request: / }, words.join(' '))
+      t.match({ exitCode, err }, refused(/^invalid_request: /), words.join(' '))
     }
-    t.match((await ops('recovery', 'orphans', '--resolved')).out, 'There are no orphan')
+    t.match(await ops.out('recovery orphans --resolved'), 'There are no orphan')
   })
 
   await t.test('a release names a statement, and needs recovery mode', async (t) => {
@@ -335,41 +311,35 @@ t.test('commands work against a running stack', async (t) => {
 
   await t.test('what a partner has used is counted for some days', async (t) => {
     const usage = ['partner', 'usage', 'demo', 'sandbox']
-    t.match(await ops(...usage, '--days', '1'), {
-      exitCode: 0,
-      out: /^since [^]*payout +completed/,
-    })
+    t.match(await ops(...usage, '--days', '1'), printed(/^since [^]*payout +completed/))
     t.match(await ops(...usage, '--days', '367'), { exitCode: 1 })
-    t.match(await ops(...usage, '--days', 'x'), { exitCode: 2, err: 'x is not a number of days.' })
+    t.match(await ops(...usage, '--days', 'x'), usageError('x is not a number of days.'))
   })
 
   await t.test('payments of half a year ago and earlier move to an archive', async (t) => {
     const folder = join(tempFolder(t), 'archive')
     const file = join(folder, 'payments.db')
     const archive = ['archive', file, '--before', '2020-01-01']
-    t.match(await ops(...archive), { exitCode: 1, err: `There is no folder ${folder}` })
+    t.match(await ops(...archive), refused(`There is no folder ${folder}`))
     mkdirSync(folder, { mode: 0o700 })
-    t.match(await ops(...archive), { exitCode: 2, err: 'A decision needs --reason TEXT.' })
-    t.match(await ops(...archive, '--reason', 'r'), {
-      exitCode: 0,
-      out: `0 payments moved to ${file}; 0 stay`,
-    })
+    t.match(await ops(...archive), usageError('A decision needs --reason TEXT.'))
+    t.match(await ops(...archive, '--reason', 'r'), printed(`0 payments moved to ${file}; 0 stay`))
     t.equal(statSync(file).mode & 0o777, 0o600)
     const young = [...archive.slice(0, -1), new Date().toISOString(), '--reason', 'r']
-    t.match(await ops(...young), { exitCode: 1, err: /^invalid_request/ })
-    t.match(await ops('archive', file, '--reason', 'r'), { exitCode: 2, err: /--before DAY/ })
+    t.match(await ops(...young), refused(/^invalid_request/))
+    t.match(await ops('archive', file, '--reason', 'r'), usageError(/--before DAY/))
   })
 
   await t.test('a service gets a token in a file, for some of the partners', async (t) => {
     const file = join(tempFolder(t), 'billing.token')
     const create = ['callers', 'create', 'service', 'billing', '--partners', 'acme,frugal']
     const made = await ops(...create, '--token-file', file, '--reason', 'invoices')
-    t.match(made, { exitCode: 0, out: `service billing: no operator role\ntoken in ${file}` })
+    t.match(made, printed(`service billing: no operator role\ntoken in ${file}`))
     t.notMatch(made.out, readFileSync(file, 'utf8').trim())
-    t.match((await ops('callers', 'list')).out, /^billing +service .*acme[, ]+frugal/m)
+    t.match(await ops.out('callers list'), /^billing +service .*acme[, ]+frugal/m)
 
     const nowhere = ['--token-file', join(tempFolder(t), 'none', 'a.token'), '--reason', 'invoices']
-    const rotated = await ops('callers', 'rotate', 'billing', ...nowhere)
+    const rotated = await ops('callers rotate billing', ...nowhere)
     t.match(rotated, {
       exitCode: 1,
       out: /^token {2}(\S{32,}) {3}\(shown only once\)$[^]*^NOT WRITTEN to .*a\.token: ENOENT/m,
@@ -385,13 +355,11 @@ t.test('commands work against a running stack', async (t) => {
   })
 
   await t.test('a refusal is printed with its code, exit code 1', async (t) => {
-    const { exitCode, err } = await ops('intent', 'show', 'pi_nobody')
-    t.equal(exitCode, 1)
-    t.match(err, 'payment_intent_not_found')
-    const redrive = await ops('webhooks', 'redrive', 'dlv_unknown', '--reason', 'repaired')
-    t.match(redrive, { exitCode: 1, err: 'There is no delivery dlv_unknown.' })
+    t.match(await ops('intent show pi_nobody'), refused('payment_intent_not_found'))
+    const redrive = await ops('webhooks redrive dlv_unknown --reason repaired')
+    t.match(redrive, refused('There is no delivery dlv_unknown.'))
     const since = ['--since', '2026-09-31T00:00:00Z', '--reason', 'r']
-    t.match(await ops('webhooks', 'redrive', ...since), { exitCode: 2, err: 'is not a time' })
+    t.match(await ops('webhooks redrive', ...since), usageError('is not a time'))
   })
 
   await t.test(
@@ -402,11 +370,11 @@ t.test('commands work against a running stack', async (t) => {
       const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
       writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production), { mode: 0o600 })
       const there = operatorCli(dataDir)
-      const suspend = await there('partner', 'suspend', 'acme')
-      t.match(suspend, { exitCode: 2, err: 'needs --reason TEXT' })
-      t.match((await there('sign', 'GET', '/v1/x')).out, 'X-Acme-Nonce: ')
+      const suspend = await there('partner suspend acme')
+      t.match(suspend, usageError('needs --reason TEXT'))
+      t.match(await there.out('sign GET /v1/x'), 'X-Acme-Nonce: ')
       const listen = await there('listen')
-      t.match(listen, { exitCode: 2, err: 'delivers no webhooks to this machine' })
+      t.match(listen, usageError('delivers no webhooks to this machine'))
       const demo = await start('demo/demo.js', dataDir, [], { PRODUCTION_HOSTS: 'api.example' })
         .ended
       t.equal(demo.exitCode, 0, demo.err)
@@ -431,9 +399,7 @@ t.test('commands work against a running stack', async (t) => {
       [['--no-such'], "unknown option '--no-such'"],
       [['sign', 'GET', '/v1/x', '--body', 'no_such.json'], 'no_such.json'],
     ] as const) {
-      const { exitCode, err } = await ops(...words)
-      t.equal(exitCode, 2, words.join(' '))
-      t.match(err, fault)
+      t.match(await ops(...words), usageError(fault), words.join(' '))
     }
   })
 
@@ -442,17 +408,17 @@ t.test('commands work against a running stack', async (t) => {
     const elsewhere = operatorCli(tempFolder(t), tokenFile, {
       PROCESSOR_ADDRESS: stack.sandbox.grpc_address,
     })
-    t.match(await elsewhere.json('partner', 'list'), { data: Array })
-    const unexplained = await elsewhere('partner', 'rate-limit', 'demo', '0')
+    t.match(await elsewhere.json('partner list'), { data: Array })
+    const unexplained = await elsewhere('partner rate-limit demo 0')
     t.match(unexplained.err, '--reason', 'the stack may serve production')
-    t.match((await elsewhere('sign', 'GET', '/v1/balances')).err, 'needs the sandbox.json')
-    const lost = await operatorCli(tempFolder(t))('partner', 'list')
+    t.match((await elsewhere('sign GET /v1/balances')).err, 'needs the sandbox.json')
+    const lost = await operatorCli(tempFolder(t))('partner list')
     t.match(lost.err, 'On another machine set PROCESSOR_ADDRESS and OPERATOR_TOKEN_FILE.')
     t.same([unexplained.exitCode, lost.exitCode], [2, 2])
   })
 
   await t.test('sign shows headers that the service accepts', async (t) => {
-    const shown = await json(t, 'sign', 'GET', '/v1/balances')
+    const shown = await ops.json('sign GET /v1/balances')
     const { canonical, headers } = shown as unknown as SignedRequest
     const [method, path, timestamp, nonce, hash, end] = canonical.split('\n')
     t.strictSame([method, path, hash, end], ['GET', '/v1/balances', '', ''])

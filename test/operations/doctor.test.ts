@@ -83,11 +83,7 @@ t.test('a file that ends one check is a finding, and the others are made', async
   const DATA_DIR = aDataDir(t)
   const sandbox = join(DATA_DIR, FILES.sandbox)
   const doctor = async () => {
-    const { exitCode, out, err } = await operatorCli(
-      DATA_DIR,
-      '',
-      AGAINST_SQLITE,
-    )('doctor', '--json')
+    const { exitCode, out, err } = await operatorCli(DATA_DIR, '', AGAINST_SQLITE)('doctor --json')
     t.same({ exitCode, err }, { exitCode: 1, err: '' })
     const { findings = [], checked } = JSON.parse(out) as Record<string, readonly object[]>
     t.match(checked, ['settings', 'processors', 'stack', 'files', 'disk'])
@@ -320,7 +316,7 @@ t.test('indexes of PostgreSQL', { skip: noPostgres }, async (t) => {
     /^the index (?:books_1\.)?payments_sorted is damaged: /,
   ])
   const ops = operatorCli(tempFolder(t), '', { STORE: 'postgres', STORE_URL: url })
-  const { out } = await ops('doctor', '--deep', '--json')
+  const { out } = await ops('doctor --deep --json')
   const { findings } = JSON.parse(out) as { readonly findings: readonly object[] }
   t.match(findings.at(-1), { area: 'indexes' })
 })
@@ -333,7 +329,7 @@ t.test('the command names what it found, checked and could not check', async (t)
   t.match(out, /^finding +why +what to do\n/)
   t.match(out, /\nthere is no backup +what was committed since is lost with the disk +backup DIR/)
   t.match(out, /\n\d+ findings\nChecked: settings, processors, files, disk, /)
-  const { out: json } = await ops('doctor', '--json')
+  const { out: json } = await ops('doctor --json')
   const value = JSON.parse(json) as { readonly findings: readonly { readonly area: string }[] }
   t.ok(value.findings.some(({ area }) => area === 'backups'))
   t.equal(new Set(AREAS.map(({ name }) => name)).size, AREAS.length)

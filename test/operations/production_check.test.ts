@@ -70,12 +70,12 @@ t.test('each dangerous setting is one finding, and harmless ones are none', asyn
 t.test('without a processor it says what is not checked', async (t) => {
   const dataDir = tempFolder(t)
   const ops = operatorCli(dataDir, '', SAFE)
-  const { exitCode, out } = await ops('production', 'check')
+  const { exitCode, out } = await ops('production check')
   t.equal(exitCode, 1)
   t.match(out, /^finding +why +what to do\n/)
   t.match(out, `a processor was not seen: no stack has run with DATA_DIR=${dataDir}`)
   t.match(out, /\n1 finding\n$/)
-  const json = await ops('production', 'check', '--json')
+  const json = await ops('production check --json')
   t.equal(json.exitCode, 1)
   t.match(JSON.parse(json.out), {
     findings: [{ finding: /not seen/, why: String, remedy: String }],

@@ -1,4 +1,5 @@
 /** The CLI with several processors: settings and callers, which are those of all shards. */
+import { printed, refused, usageError } from '../support/operator_cli.js'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -29,23 +30,25 @@ t.test('a setting for all shards is set once', async (t) => {
   }
 
   t.test('each served shard applies it; others are named', async (t) => {
-    const done = await ops('rates', 'set', 'THB', '36.50', ...BECAUSE)
-    t.match(done, {
-      exitCode: 0,
-      out: [
-        '1 USD = 36.50 THB from now on, 36.00 before',
-        'settings version 1: applied by books_1, books_2',
-        'not served, applied before they serve again: books_3\n',
-      ].join('\n'),
-    })
+    const done = await ops('rates set THB 36.50', ...BECAUSE)
+    t.match(
+      done,
+      printed(
+        [
+          '1 USD = 36.50 THB from now on, 36.00 before',
+          'settings version 1: applied by books_1, books_2',
+          'not served, applied before they serve again: books_3\n',
+        ].join('\n'),
+      ),
+    )
     const file = join(all, 'route.json')
     writeFileSync(file, JSON.stringify(ROUTE))
-    t.match(await ops.json('routes', 'set', file, ...BECAUSE), {
+    t.match(await ops.json('routes set', file, ...BECAUSE), {
       ...{ platform_fixed: '700', settings_version: '2', unserved: ['books_3'] },
       ...{ applied_by: served, not_applied_by: [] },
     })
     for (const shard of served) {
-      const { data } = await ops.json('rates', 'list', '--shard', shard)
+      const { data } = await ops.json('rates list', '--shard', shard)
       const thb = { currency: 'THB', rate: '36.50', set_by: 'ann' }
       t.match(data, [
         { ...thb, environment: 'production' },
@@ -58,7 +61,7 @@ t.test('a setting for all shards is set once', async (t) => {
         { action: 'set_rate', actor: 'ann', subject: 'THB 36.50', reason: 'a test' },
       ])
     }
-    t.match(await ops('shard', 'list'), {
+    t.match(await ops('shard list'), {
       out: /moves +settings +state[^]*books_1 [^\n]* 2  owned[^]*books_3 [^\n]* 0 of 2  owner lost/,
     })
   })
@@ -75,14 +78,14 @@ t.test('a setting for all shards is set once', async (t) => {
 
   t.test('a setting that is not valid is not stored', async (t) => {
     writeFileSync(join(all, 'nowhere.json'), JSON.stringify({ ...ROUTE, country: 'XX' }))
-    t.match(await ops('routes', 'set', join(all, 'nowhere.json'), ...BECAUSE), { exitCode: 2 })
-    t.match(await ops('rates', 'set', 'THB', '99', ...BECAUSE), { exitCode: 2, err: /5 %/ })
+    t.match(await ops('routes set', join(all, 'nowhere.json'), ...BECAUSE), { exitCode: 2 })
+    t.match(await ops('rates set THB 99', ...BECAUSE), usageError(/5 %/))
     t.equal(cluster.settings.stored.length, 2)
   })
 
   t.test('a shard that has not applied it in time is named', async (t) => {
     cluster.blind.add('books_2')
-    const done = await ops('rates', 'set', 'THB', '36.60', ...BECAUSE)
+    const done = await ops('rates set THB 36.60', ...BECAUSE)
     t.match(done, { exitCode: 1, out: /applied by books_1\n[^]*NOT APPLIED YET: books_2\./ })
     const rates = await listed('rates', 'list')
     t.same(
@@ -91,21 +94,21 @@ t.test('a setting for all shards is set once', async (t) => {
       'each that one of them has',
     )
     cluster.blind.clear()
-    t.match(await ops('shard', 'list'), { out: /books_2 [^\n]* 3  owned/ })
+    t.match(await ops('shard list'), { out: /books_2 [^\n]* 3  owned/ })
   })
 
   t.test('the rates of a file are one setting', async (t) => {
     const file = join(all, 'rates.csv')
     const imported = (baht: string, ...more: readonly string[]) => {
       writeFileSync(file, `currency,environment,rate\nTHB,,${baht}\nVND,production,26000\n`)
-      return ops('rates', 'import', file, ...more, ...BECAUSE)
+      return ops('rates import', file, ...more, ...BECAUSE)
     }
-    t.match(await imported('99'), { exitCode: 2, err: /5 %/ })
-    t.match(await imported('36.70'), { exitCode: 0, out: /version 4: applied by books_1, books_2/ })
-    t.match(await ops('rates', 'remove', 'THB', '--environment', 'sandbox', ...BECAUSE), {
-      exitCode: 0,
-      out: /version 5: applied by books_1, books_2/,
-    })
+    t.match(await imported('99'), usageError(/5 %/))
+    t.match(await imported('36.70'), printed(/version 4: applied by books_1, books_2/))
+    t.match(
+      await ops('rates remove THB --environment sandbox', ...BECAUSE),
+      printed(/version 5: applied by books_1, books_2/),
+    )
     const rates = await listed('rates', 'list')
     t.same(
       rates.map(({ environment, rate }) => [environment, rate]),
@@ -134,15 +137,13 @@ t.test('callers are those of all shards', async (t) => {
   const first = cliOf(t, [one, gone])
   const callerIn = (shard: string, name: string) =>
     cluster.worlds.get(shard)?.memory().callers.get(name)
-  const create = await both('callers', 'create', 'gateway', 'edge', ...BECAUSE)
-  t.match(create, {
-    exitCode: 0,
-    out: /^gateway edge: .*\ntoken .*\nsettings version 1: applied by books_1, books_2\n$/,
-  })
+  const create = await both('callers create gateway edge', ...BECAUSE)
+  t.match(
+    create,
+    printed(/^gateway edge: .*\ntoken .*\nsettings version 1: applied by books_1, books_2\n$/),
+  )
   t.same(callerIn('books_2', 'edge'), callerIn('books_1', 'edge'))
-  t.match(await both('callers', 'create', 'gateway', 'edge', ...BECAUSE), {
-    ...{ exitCode: 1, err: /^caller_exists/ },
-  })
+  t.match(await both('callers create gateway edge', ...BECAUSE), refused(/^caller_exists/))
 
   const digest = (text: string): string => tokenDigest(`token of ${text}`)
   const given = { name: 'second', kind: 'gateway', roles: [], partners: [] }
@@ -151,34 +152,35 @@ t.test('callers are those of all shards', async (t) => {
     ...{ ...given, tokenSha256: digest('before') },
   })
   t.ok((await cluster.worlds.get('books_2')!.run(alone)).ok)
-  t.match((await both.json('callers', 'list'))['data'], [
+  t.match((await both.json('callers list'))['data'], [
     { name: 'ann', shards },
     { name: 'edge', status: 'active', shards },
     { name: 'second', status: 'active', shards: ['books_2'] },
   ])
   const rotate = ['callers', 'rotate', 'second', '--token-sha256', digest('after'), ...BECAUSE]
-  t.match(await both(...rotate), { exitCode: 0, out: 'version 2: applied by books_1, books_2' })
-  t.match(await both(...rotate), { exitCode: 1, err: /^credential_in_use/ })
+  t.match(await both(...rotate), printed('version 2: applied by books_1, books_2'))
+  t.match(await both(...rotate), refused(/^credential_in_use/))
   t.match(callerIn('books_1', 'second')?.tokens, [
     { digest: digest('before'), endsAt: Number },
     { digest: digest('after'), endsAt: null },
   ])
 
   const revoke = ['callers', 'revoke', 'edge', ...BECAUSE]
-  t.match(await first(...revoke), {
-    ...{ exitCode: 0, out: /^edge: revoked\nsettings version 3: applied by books_1, books_2\n$/ },
-  })
+  t.match(
+    await first(...revoke),
+    printed(/^edge: revoked\nsettings version 3: applied by books_1, books_2\n$/),
+  )
   for (const shard of shards) t.type(callerIn(shard, 'edge')?.revokedAt, 'number')
-  t.match(await both(...revoke), { exitCode: 1, err: /revoked/ })
+  t.match(await both(...revoke), refused(/revoked/))
   t.equal(cluster.settings.stored.length, 3, 'nothing is stored again')
-  t.match(await both('callers', 'revoke', 'nobody', ...BECAUSE), { exitCode: 1, err: /No such/ })
-  const unsure = await first('callers', 'revoke', 'nobody', ...BECAUSE)
-  t.match(unsure, { exitCode: 1, err: /No such[^]*Not reached: books_2\./ })
-  t.match(await first('callers', 'list'), { exitCode: 1, out: /INCOMPLETE: books_2/ })
-  t.match((await both('actions')).out, /ann .*rotate_caller .*second .*settings version 2/)
+  t.match(await both('callers revoke nobody', ...BECAUSE), refused(/No such/))
+  const unsure = await first('callers revoke nobody', ...BECAUSE)
+  t.match(unsure, refused(/No such[^]*Not reached: books_2\./))
+  t.match(await first('callers list'), { exitCode: 1, out: /INCOMPLETE: books_2/ })
+  t.match(await both.out('actions'), /ann .*rotate_caller .*second .*settings version 2/)
 
   await startShard(t, 'books_3', shards, cluster)
-  await both('shard', 'list')
+  await both('shard list')
   t.type(callerIn('books_3', 'edge')?.revokedAt, 'number', 'a new shard has them')
   t.same(callerIn('books_3', 'second')?.tokens, callerIn('books_1', 'second')?.tokens)
 })
@@ -189,7 +191,7 @@ t.test('a caller that is made in recovery mode is of one shard', async (t) => {
   const one = await startShard(t, 'books_1', shards, cluster)
   await startShard(t, 'books_2', shards, cluster)
   await cluster.worlds.get('books_1')!.run(enterRecovery('a test'))
-  const made = await cliOf(t, [one])('callers', 'create', 'gateway', 'edge', ...BECAUSE)
+  const made = await cliOf(t, [one])('callers create gateway edge', ...BECAUSE)
   t.match(made, { exitCode: 1, out: /NOT SET IN ALL SHARDS: the processor is in recovery mode/ })
   t.ok(cluster.worlds.get('books_1')!.memory().callers.has('edge'))
   t.notOk(cluster.worlds.get('books_2')!.memory().callers.has('edge'))

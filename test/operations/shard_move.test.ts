@@ -19,7 +19,7 @@ t.test('a move is not reported as done while its end is not known', async (t) =>
     ...{ world: await createWorld(home), shard: 'books_1', shards: ['books_1'], cluster },
     callers: withEveryRole(TOKEN, 'ann'),
   })
-  const moving = cliOf(t, [owner.address])('shard', 'move', 'books_1', '--to', 'p9', ...BECAUSE)
+  const moving = cliOf(t, [owner.address])('shard move books_1 --to p9', ...BECAUSE)
   await eventually('the owner is asked', () => cluster.moves.get('books_1') === 'p9')
   await owner.close()
   const { exitCode, out } = await moving

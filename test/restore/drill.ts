@@ -245,14 +245,7 @@ async function release(ops: OperatorCli, folder: string, dataDir: string): Promi
     async () => {
       const args = ['--from', '2020-01-01', '--out', statement]
       await startProgram('rails/sandbox/statement_main.js', args, { DATA_DIR: dataDir }).ended
-      const released = await ops(
-        'recovery',
-        'release',
-        '--statement',
-        statement,
-        '--yes',
-        ...REASON,
-      )
+      const released = await ops('recovery release', '--statement', statement, '--yes', ...REASON)
       return released.exitCode === 0
     },
     WITHIN_MS,
@@ -286,7 +279,7 @@ async function matchOrphans(
   for (const { instruction_id: id, reference } of await executedOrphans(ops)) {
     const [key, payment] = [...retried].find(([key]) => referenceOf(key) === reference) ?? []
     if (key === undefined || payment === undefined) throw new Error(`no key has ${reference}`)
-    await ops.json('recovery', 'resolve', id, '--match', payment, ...EVIDENCE, ...REASON)
+    await ops.json('recovery resolve', id, '--match', payment, ...EVIDENCE, ...REASON)
     matched.push(key)
   }
   return matched
@@ -314,7 +307,7 @@ async function openOrphans(ops: OperatorCli): Promise<readonly Orphan[]> {
   let cursor: string | null = null
   do {
     const after: readonly string[] = cursor === null ? [] : ['--cursor', cursor]
-    const page = await ops.json('recovery', 'orphans', ...after)
+    const page = await ops.json('recovery orphans', ...after)
     found.push(...(page['data'] as readonly Orphan[]))
     cursor = (page['next_cursor'] as string | null | undefined) ?? null
   } while (cursor !== null)
