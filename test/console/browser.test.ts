@@ -6,18 +6,17 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { connectRecovery } from '../../src/operations/calls/operator_client.js'
-import { skipsBrowser, startBrowser } from '../docs/browser.js'
+import { skipsBrowser } from '../docs/browser.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli, printed } from '../support/operator_cli.js'
-import { partnerOf, withKey } from '../support/partner.js'
+import { printed, type OperatorCli } from '../support/operator_cli.js'
+import { withKey } from '../support/partner.js'
 import { payByQr } from '../support/payments.js'
-import { receiverOf } from '../support/receiver.js'
 import { aPayout } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { checkLook, shoot, watch } from './browser_page.js'
+import { checkLook, openPage, shoot } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
 
-const MINUTE = 60_000
+const BECAUSE = ['--reason', 'a test'] as const
 const HELD_FROM = 20_000_000
 const isPostgres = process.env['STORE'] === 'postgres'
 /** It would run, turn the text around, or break a table. */
@@ -31,13 +30,9 @@ const PAGES = [
 t.setTimeout(0)
 
 t.test('the console', { skip: skipsBrowser }, async (t) => {
-  const stack = await startConsoleStack({ WEBHOOK_MAX_ATTEMPTS: '1' })
-  t.teardown(() => stack.stop())
-  const { url, token } = stack
-  const ops = operatorCli(stack.dataDir)
-  const partner = partnerOf(stack.sandbox)
-  const receiver = await receiverOf(partner, () => 400)
-  t.teardown(() => receiver.close())
+  const stack = await startConsoleStack(t, { WEBHOOK_MAX_ATTEMPTS: '1' })
+  const { url, token, ops, partner } = stack
+  await stack.receiver(() => 400)
   await holdFrom(t, ops)
   const intent = await payByQr(partner, 'shown', { partner_user_id: `user ${HOSTILE}` })
   const paidOn = new Date().toISOString().slice(0, 10)
@@ -51,14 +46,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     return (made.body as { id: string }).id
   }
   const held = await hold('first')
-  const browser = await startBrowser()
-  t.teardown(() => browser.close())
-  const page = await browser.context.newPage()
-  page.setDefaultTimeout(MINUTE)
-  const faults = watch(page, url)
-  t.afterEach(() => {
-    t.same(faults.splice(0), [], 'nothing runs, and nothing is loaded from elsewhere')
-  })
+  const { page, faults } = await openPage(t, url)
   const enter = async (given: string): Promise<void> => {
     await page.fill('#token', given)
     await page.keyboard.press('Enter')
@@ -206,7 +194,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     const third = await hold('third')
     await page.goto(`${url}/payments/${third}`)
     await page.locator('.headline .badge', { hasText: 'created' }).waitFor()
-    await ops.json('payout approve', third, '--reason', 'a test')
+    await ops.json('payout approve', third, ...BECAUSE)
     await page.locator('.headline .badge', { hasText: 'completed' }).waitFor()
     t.match(await main(), 'approve_payout')
   })
@@ -276,7 +264,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   })
 
   await t.test('a partner is suspended and resumed; a key is issued and revoked', async (t) => {
-    await ops.json('partner create acme --corridors none', '--reason', 'a test')
+    await ops.json('partner create acme --corridors none', ...BECAUSE)
     await page.goto(`${url}/partners`)
     await page.getByRole('link', { name: 'acme' }).click()
     await page.getByRole('heading', { name: 'acme' }).waitFor()
@@ -362,7 +350,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   })
 
   await t.test('a caller is revoked', async (t) => {
-    await ops.json('callers create operator eve --roles read', '--reason', 'a test')
+    await ops.json('callers create operator eve --roles read', ...BECAUSE)
     await page.goto(`${url}/callers`)
     const row = page.getByRole('row', { name: /^eve / })
     await row.getByText('Revoke', { exact: true }).click()
@@ -385,13 +373,13 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   )
 
   await t.test('who may only read is offered no change', async (t) => {
-    const made = await ops.json('callers create operator ann --roles read', '--reason', 'a test')
+    const made = await ops.json('callers create operator ann --roles read', ...BECAUSE)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await enter(String(made['token']))
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.goto(`${url}/review`)
     t.match(await main(), 'Changes need the role decide.')
-    await ops.json('callers revoke ann', '--reason', 'a test')
+    await ops.json('callers revoke ann', ...BECAUSE)
     await page.goto(`${url}/`)
     await page.getByText('Your session has ended. Sign in again.').waitFor()
     faults.length = 0 // the browser reports the 401
@@ -421,10 +409,10 @@ async function recordBackup(
 }
 
 /** Payouts from this amount on are held. */
-async function holdFrom(t: Test, ops: ReturnType<typeof operatorCli>): Promise<void> {
+async function holdFrom(t: Test, ops: OperatorCli): Promise<void> {
   const { data } = (await ops.json('routes list')) as { data: { country: string }[] }
   const route = data.find(({ country }) => country === 'VN')
   const file = join(tempFolder(t), 'route.json')
   writeFileSync(file, JSON.stringify({ ...route, review_from: String(HELD_FROM) }))
-  await ops.json('routes set', file, '--reason', 'a test')
+  await ops.json('routes set', file, ...BECAUSE)
 }

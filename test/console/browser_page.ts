@@ -5,6 +5,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { MINUTE } from '../../src/base/clock.js'
+import { startBrowser } from '../docs/browser.js'
 
 /** The folder for screenshots, if it is set. */
 const SHOTS = process.env['CONSOLE_SCREENSHOTS']
@@ -27,7 +29,7 @@ const TOO_WIDE = `[...document.querySelectorAll('.card table')]
   .map((table) => table.caption.innerText)`
 
 /** What the browser reports, dialogs, and requests that lead elsewhere, as they come. */
-export function watch(page: Page, url: string): string[] {
+function watch(page: Page, url: string): string[] {
   const faults: string[] = []
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) faults.push(message.text())
@@ -41,6 +43,22 @@ export function watch(page: Page, url: string): string[] {
     if (!request.url().startsWith(`${url}/`)) faults.push(request.url())
   })
   return faults
+}
+
+/** A page of a browser of its own. After each test within this one it has no faults. */
+export async function openPage(
+  t: Test,
+  url: string,
+): Promise<{ readonly page: Page; readonly faults: string[] }> {
+  const browser = await startBrowser()
+  t.teardown(() => browser.close())
+  const page = await browser.context.newPage()
+  page.setDefaultTimeout(MINUTE)
+  const faults = watch(page, url)
+  t.afterEach(() => {
+    t.same(faults.splice(0), [], 'nothing runs, and nothing is loaded from elsewhere')
+  })
+  return { page, faults }
 }
 
 export async function shoot(page: Page, path: string, how: string): Promise<void> {

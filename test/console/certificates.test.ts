@@ -6,13 +6,14 @@ import t, { type Test } from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import { skipsBrowser, startBrowser } from '../docs/browser.js'
 import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
-import { operatorCli } from '../support/operator_cli.js'
 import { findInstalled } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { checkLook } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
 
 t.setTimeout(0)
+
+const BECAUSE = ['--reason', 'a test'] as const
 
 /** It needs more than Chromium. */
 const skipsStore = ['certutil', 'pk12util', 'openssl'].every(findInstalled)
@@ -40,21 +41,21 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   const trusted = { certificate: authority.certificate + root.certificate }
   const own = createAuthority('console').issue('localhost')
   const files = writeTlsFiles(folder, 'console', own, trusted)
-  const stack = await startConsoleStack({
+  const stack = await startConsoleStack(t, {
     CONSOLE_TLS_CERT_FILE: files.GRPC_TLS_CERT_FILE,
     CONSOLE_TLS_KEY_FILE: files.GRPC_TLS_KEY_FILE,
     CONSOLE_CLIENT_CA_FILE: files.GRPC_TLS_CA_FILE,
   })
-  t.teardown(() => stack.stop())
-  const { url } = stack
+  const { url, ops } = stack
   const metrics = await stack.metrics()
   for (const name of ['CONSOLE_TLS_CERT_FILE', 'CONSOLE_CLIENT_CA_FILE'])
     t.match(metrics, `expiry_time_seconds{certificate="${name}",process="console"} `)
-  const ops = operatorCli(stack.dataDir)
-  await ops.json(
-    ...['callers', 'create', 'operator', 'carl', '--roles', 'read', '--reason', 'a test'],
-    ...['--certificate', 'carl.example'],
-  )
+  const create = (name: string) =>
+    ops.json(
+      `callers create operator ${name} --roles read --certificate ${name}.example`,
+      ...BECAUSE,
+    )
+  await create('carl')
   /** A browser that has this certificate. */
   const open = async (t: Test, shows?: Pair) => {
     const browser = await startBrowser([], {
@@ -80,7 +81,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     t.match(await page.innerText('.operator'), /carl\s+read/)
     await page.getByRole('link', { name: 'Overview' }).click()
     await page.getByText('take payments').waitFor()
-    await ops.json('callers revoke carl', '--reason', 'a test')
+    await ops.json('callers revoke carl', ...BECAUSE)
     await page.getByText('Your session has ended. Sign in again.').waitFor()
     await button.click()
     await page.getByText('This is not the token or the certificate of an active').waitFor()
@@ -90,10 +91,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     'a certificate of the store of the browser itself',
     { skip: skipsStore },
     async (t) => {
-      await ops.json(
-        ...['callers', 'create', 'operator', 'dora', '--roles', 'read', '--reason', 'a test'],
-        ...['--certificate', 'dora.example'],
-      )
+      await create('dora')
       const home = storeWith(authority.issue('dora.example'), join(folder, 'home'))
       const browser = await startBrowser([], { ignoreHTTPSErrors: true }, { home, origin: url })
       t.teardown(() => browser.close())

@@ -7,13 +7,8 @@ import { join } from 'node:path'
 import type { Locator } from 'playwright-core'
 import t from 'tap'
 import { UNKNOWN_AFTER_MS } from '../../actors/rail_inquiry.js'
-import { OPERATOR_ROLES, type OperatorRole } from '../../src/auth/caller.js'
-import {
-  callerEntry,
-  configuredCaller,
-  createCallers,
-  type Callers,
-} from '../../src/auth/callers.js'
+import { OPERATOR_ROLES } from '../../src/auth/caller.js'
+import { createCallers, type Callers } from '../../src/auth/callers.js'
 import { MINUTE } from '../../src/base/clock.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import { IDLE_MS } from '../../src/console/session/sessions.js'
@@ -22,16 +17,16 @@ import { rotateCaller } from '../../src/processor/commands/callers/caller_rotate
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import type { QueryRunner } from '../../src/processor/queries/query.js'
-import { skipsBrowser, startBrowser } from '../docs/browser.js'
+import { skipsBrowser } from '../docs/browser.js'
 import { discrepanciesOf, executed, payout, see } from '../processor/scenarios.js'
 import { eventually } from '../support/eventually.js'
 import { serveShard, testCluster } from '../support/served_shard.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createWorld, DEMO, viewOf, type Home, type World } from '../support/world.js'
-import { checkLook, shoot, watch } from './browser_page.js'
+import { checkLook, openPage, shoot } from './browser_page.js'
 import { fillBooks } from './filled_books.js'
-import { serveConsole } from './served_console.js'
-import { actionsIn, requestPage, ROLE_OF, signIn } from './stack.js'
+import { operator, serveConsole, tokenOf } from './served_console.js'
+import { actionsIn, readPage, ROLE_OF, signIn } from './stack.js'
 
 /** Ten pages. */
 const ROWS = 1_000
@@ -42,13 +37,6 @@ const PAGES = [
 ]
 const BECAUSE = 'the bank has confirmed it'
 const EVIDENCE = 'line 12 of the statement'
-
-const tokenOf = (name: string): string => `op_of_these_tests_only_${name}`
-
-function operator(name: string, roles: readonly OperatorRole[] = OPERATOR_ROLES) {
-  const entry = configuredCaller(callerEntry('operator', name, tokenOf(name)))
-  return { ...entry, caller: { ...entry.caller, roles } }
-}
 
 const OPERATORS = [
   ...[operator('ann'), operator('ben'), operator('eve'), operator('dot')],
@@ -84,14 +72,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   const url = await serveConsole(t, {
     ...{ processors: [first.address, second.address], clock: world.clock },
   })
-  const browser = await startBrowser()
-  t.teardown(() => browser.close())
-  const page = await browser.context.newPage()
-  page.setDefaultTimeout(MINUTE)
-  const faults = watch(page, url)
-  t.afterEach(() => {
-    t.same(faults.splice(0), [], 'nothing runs, and nothing is loaded from elsewhere')
-  })
+  const { page, faults } = await openPage(t, url)
   const main = (): Promise<string> => page.innerText('main')
   const notice = (): Promise<string> => page.innerText('main .notice')
   const enter = async (name: string): Promise<void> => {
@@ -126,7 +107,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
       const cookie = await signIn({ url, token: tokenOf(`may-${role}`) })
       const offered = new Set<string>()
       for (const path of paths) {
-        const { status, text } = await requestPage(url + path, { headers: { cookie } })
+        const { status, text } = await readPage(url + path, cookie)
         t.equal(status, 200, path)
         for (const action of actionsIn(text)) offered.add(action)
         const others = actionsIn(text).filter((action) => ROLE_OF[action] !== role)

@@ -6,15 +6,13 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { crc16 } from '../../src/qr/crc.js'
-import { skipsBrowser, startBrowser } from '../docs/browser.js'
+import { skipsBrowser } from '../docs/browser.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, withKey } from '../support/partner.js'
-import { receiverOf } from '../support/receiver.js'
+import { withKey } from '../support/partner.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
-import { shoot, watch } from './browser_page.js'
+import { openPage, shoot } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
 
-const MINUTE = 60_000
 const ROWS = 10_000
 /** It would run or load, end what it is in, or turn the text around. */
 const MARKUP = `"'></title></script><img src=x onerror=alert(1)><svg onload=alert(2)>{{7*7}}`
@@ -34,12 +32,9 @@ function codeOf(merchant: string): string {
 }
 
 t.test('the console', { skip: skipsBrowser }, async (t) => {
-  const stack = await startConsoleStack({ WEBHOOK_MAX_ATTEMPTS: '1' })
-  t.teardown(() => stack.stop())
-  const { url, token } = stack
-  const partner = partnerOf(stack.sandbox)
-  const receiver = await receiverOf(partner, () => 400)
-  t.teardown(() => receiver.close())
+  const stack = await startConsoleStack(t, { WEBHOOK_MAX_ATTEMPTS: '1' })
+  const { url, token, partner } = stack
+  const receiver = await stack.receiver(() => 400)
 
   const expect = async (answer: Promise<{ status: number; text: string; body: unknown }>) => {
     const { status, text, body } = await answer
@@ -84,14 +79,7 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     app.request('POST', `/v1/payment_intents/${id}/confirm`, undefined, keyed('confirm')),
   )
 
-  const browser = await startBrowser()
-  t.teardown(() => browser.close())
-  const page = await browser.context.newPage()
-  page.setDefaultTimeout(MINUTE)
-  const faults = watch(page, url)
-  t.afterEach(() => {
-    t.same(faults.splice(0), [], 'nothing runs, and nothing is loaded from elsewhere')
-  })
+  const { page, faults } = await openPage(t, url)
   const main = () => page.innerText('main')
   const fits = async (t: Test, what: string): Promise<void> => {
     for (const width of [390, 1280]) {

@@ -6,7 +6,6 @@ import { DAY } from '../../src/base/clock.js'
 import { ACTION_NAMES } from '../../src/console/actions/actions.js'
 import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { runProcess, startProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -14,6 +13,7 @@ import {
   actionsIn,
   cookieIn,
   isServing,
+  readPage,
   requestPage,
   ROLE_OF,
   signIn,
@@ -39,6 +39,8 @@ const isShown = (url: string, { certificate }: Pair): Promise<boolean> =>
     socket.once('error', reject)
   })
 
+const BECAUSE = ['--reason', 'a test'] as const
+
 t.setTimeout(0)
 
 t.test('the console', async (t) => {
@@ -49,16 +51,16 @@ t.test('the console', async (t) => {
   const trusted = { certificate: authority.certificate + root.certificate }
   const ownCa = createAuthority('console')
   const files = writeTlsFiles(folder, 'console', ownCa.issue('localhost'), trusted)
-  const stack = await startConsoleStack({
+  const stack = await startConsoleStack(t, {
     CONSOLE_TLS_CERT_FILE: files.GRPC_TLS_CERT_FILE,
     CONSOLE_TLS_KEY_FILE: files.GRPC_TLS_KEY_FILE,
     CONSOLE_CLIENT_CA_FILE: files.GRPC_TLS_CA_FILE,
   })
-  t.teardown(() => stack.stop())
-  const { url } = stack
+  const { url, ops } = stack
   const origin = { origin: url }
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
     requestPage(`${url}${path}`, { method: 'POST', form, headers: { ...origin, ...headers } })
+  const home = (cookie: string) => readPage(`${url}/`, cookie)
   const formTokenIn = (page: string): string =>
     /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? ''
 
@@ -116,7 +118,7 @@ t.test('the console', async (t) => {
 
   await t.test('a change needs the origin and the form of the session', async (t) => {
     const cookie = await signIn(stack)
-    const page = await requestPage(`${url}/`, { headers: { cookie } })
+    const page = await home(cookie)
     t.equal(page.status, 200)
     const form_token = formTokenIn(page.text)
     const form = {
@@ -136,9 +138,7 @@ t.test('the console', async (t) => {
     t.equal((await change({ 'sec-fetch-site': 'cross-site' })).status, 403)
     t.equal((await change({ 'sec-fetch-site': 'same-site', ...origin })).status, 403)
     t.equal((await change(origin, { ...form, form_token: '' })).status, 403)
-    const other = formTokenIn(
-      (await requestPage(`${url}/`, { headers: { cookie: await signIn(stack) } })).text,
-    )
+    const other = formTokenIn((await home(await signIn(stack))).text)
     t.equal(
       (await change(origin, { ...form, form_token: other })).status,
       403,
@@ -149,33 +149,27 @@ t.test('the console', async (t) => {
       { status: own.status, location: own.headers.location },
       { status: 303, location: '/review' },
     )
-    t.match(
-      (await requestPage(`${url}/`, { headers: { cookie } })).text,
-      'class="notice bad" role="alert"',
-    )
+    t.match((await home(cookie)).text, 'class="notice bad" role="alert"')
     const away = await change(origin, { ...form, back: 'https://evil.example/' })
     t.equal(away.headers.location, '/')
     t.match((await change(origin, { ...form, id: '', reason: ' ' })).status, 303)
-    t.match(
-      (await requestPage(`${url}/`, { headers: { cookie } })).text,
-      'A change needs a reason.',
-    )
+    t.match((await home(cookie)).text, 'A change needs a reason.')
     t.equal((await post('/do/nothing', { form_token }, { cookie })).status, 404)
   })
 
   await t.test('a path with a broken escape is no page', async (t) => {
-    const headers = { cookie: await signIn(stack) }
+    const cookie = await signIn(stack)
     for (const path of ['/payments/%', '/traces/%E0%A4%A', '/live?page=%2Fpayments%2F%25']) {
-      t.equal((await requestPage(url + path, { headers })).status, 404, path)
+      t.equal((await readPage(url + path, cookie)).status, 404, path)
     }
     for (const path of ['/nothing%', '/search?q=%']) {
-      t.not((await requestPage(url + path, { headers })).status, 502, path)
+      t.not((await readPage(url + path, cookie)).status, 502, path)
     }
   })
 
   await t.test('the statement of a partner as a page and as CSV', async (t) => {
     const cookie = await signIn(stack)
-    const read = (path: string) => requestPage(`${url}${path}`, { headers: { cookie } })
+    const read = (path: string) => readPage(url + path, cookie)
     const month = new Date().toISOString().slice(0, 7)
     const asked = `month=${month}&environment=sandbox&wait=yes`
     const page = await read(`/statements/demo?${asked}`)
@@ -206,31 +200,25 @@ t.test('the console', async (t) => {
 
   await t.test('a session ends with the sign-out, and with the revocation', async (t) => {
     const cookie = await signIn(stack)
-    const form_token = formTokenIn((await requestPage(`${url}/`, { headers: { cookie } })).text)
+    const form_token = formTokenIn((await home(cookie)).text)
     t.equal((await post('/sign-out', { form_token: 'x' }, { cookie })).status, 403)
     t.equal((await post('/sign-out', { form_token }, { cookie })).status, 303)
-    t.equal((await requestPage(`${url}/`, { headers: { cookie } })).status, 303)
+    t.equal((await home(cookie)).status, 303)
 
-    const ops = operatorCli(stack.dataDir)
-    const { token } = await ops.json(
-      'callers create operator ann --roles read',
-      '--reason',
-      'a test',
-    )
+    const { token } = await ops.json('callers create operator ann --roles read', ...BECAUSE)
     const ann = await signIn({ url, token: String(token) })
-    t.equal((await requestPage(`${url}/`, { headers: { cookie: ann } })).status, 200)
-    await ops.json('callers revoke ann', '--reason', 'a test')
-    const ended = await requestPage(`${url}/review`, { headers: { cookie: ann } })
+    t.equal((await home(ann)).status, 200)
+    await ops.json('callers revoke ann', ...BECAUSE)
+    const ended = await readPage(`${url}/review`, ann)
     t.match(ended, { status: 401, text: 'Your session has ended. Sign in again.' })
-    t.equal((await requestPage(`${url}/`, { headers: { cookie: ann } })).status, 303)
+    t.equal((await home(ann)).status, 303)
     t.match(await post('/sign-in', { token: String(token) }), { status: 401 })
   })
 
   await t.test('an operator signs in with a certificate, until it is revoked', async (t) => {
-    const ops = operatorCli(stack.dataDir)
     await ops.json(
-      ...['callers', 'create', 'operator', 'carl', '--roles', 'read', '--reason', 'a test'],
-      ...['--certificate', 'carl.example'],
+      'callers create operator carl --roles read --certificate carl.example',
+      ...BECAUSE,
     )
     const form = { by: 'certificate', next: '/review' }
     const at = (path: string, shows?: Pair, cookie = '') =>
@@ -261,7 +249,7 @@ t.test('the console', async (t) => {
     t.equal((await signInBy(ended)).status, 401, 'expired')
     t.match(await signInBy(authority.issue('dora.example')), { status: 401 }, 'of nobody')
 
-    await ops.json('callers revoke carl', '--reason', 'a test')
+    await ops.json('callers revoke carl', ...BECAUSE)
     const over = await at('/review', carls, cookie)
     t.match(over, { status: 401, text: 'Your session has ended. Sign in again.' })
     t.equal((await at('/', carls, cookie)).status, 303)
@@ -279,14 +267,14 @@ t.test('the console', async (t) => {
 
   await t.test('what an operator may do is decided by the role, not by the form', async (t) => {
     t.same(Object.keys(ROLE_OF).toSorted(), ACTION_NAMES.toSorted(), 'every action is known')
-    const ops = operatorCli(stack.dataDir)
     for (const role of ['read', 'operate', 'decide']) {
       const { token } = await ops.json(
-        ...['callers', 'create', 'operator', `may-${role}`, '--roles', role, '--reason', 'a test'],
+        `callers create operator may-${role} --roles ${role}`,
+        ...BECAUSE,
       )
       const cookie = await signIn({ url, token: String(token) })
       const page = async (path: string): Promise<string> =>
-        (await requestPage(`${url}${path}`, { headers: { cookie } })).text
+        (await readPage(url + path, cookie)).text
       const form_token = formTokenIn(await page('/'))
       const texts = await Promise.all(['/partners/demo', '/callers', '/money'].map(page))
       const offered = texts.flatMap(actionsIn).map((action) => ROLE_OF[action])
@@ -306,13 +294,10 @@ t.test('the console', async (t) => {
       const killed = stack.pidOf('console')
       stack.kill('console')
       t.equal((await stack.readyz()).status, 200)
-      await eventually('another console serves', async () => {
-        if (stack.pidOf('console') === killed) return false
-        return requestPage(`${url}/healthz`).then(
-          ({ status }) => status === 200,
-          () => false,
-        )
-      })
+      await eventually(
+        'another console serves',
+        () => stack.pidOf('console') !== killed && isServing(url),
+      )
       t.match(await stack.metrics(), 'causeway_process_restarts_total{process="console"} 1')
     },
   )
@@ -327,18 +312,18 @@ t.test('the console', async (t) => {
     await eventually('the console serves', () => isServing(several))
     const cookie = await signIn({ url: several, token: stack.token })
     for (const path of ['/', '/review', '/unknown', '/discrepancies', '/partners', '/actions']) {
-      const { status, text } = await requestPage(`${several}${path}`, { headers: { cookie } })
+      const { status, text } = await readPage(several + path, cookie)
       t.equal(status, 200, path)
       t.match(text, `127.0.0.1:${silent} did not answer.`, path)
     }
-    const { text } = await requestPage(`${several}/`, { headers: { cookie } })
+    const { text } = await readPage(`${several}/`, cookie)
     t.match(text, /<strong>[^<]+<\/strong> take payments/)
     t.match(text, `${silent}</strong> no processor serves it`)
   })
 
   await t.test('the entries of an account are read, and that is recorded', async (t) => {
     const cookie = await signIn(stack)
-    const read = (path: string) => requestPage(`${url}${path}`, { headers: { cookie } })
+    const read = (path: string) => readPage(url + path, cookie)
     const asked = '/entries?environment=sandbox&account=prefund&currency=USD'
     t.match((await read('/money')).text, asked.replaceAll('&', '&amp;'))
     // The funds of the demo partner are of this day, or of the one before.

@@ -1,7 +1,6 @@
 /** What the pages say while a shard does not answer, and of what waits. */
 import t from 'tap'
-import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
-import { OPERATOR_ROLES } from '../../src/auth/caller.js'
+import { createCallers } from '../../src/auth/callers.js'
 import { html } from '../../src/console/html/html.js'
 import { listCard } from '../../src/console/pages/list_card.js'
 import type { PageContext } from '../../src/console/session/console_page.js'
@@ -10,15 +9,8 @@ import { serveShard } from '../support/served_shard.js'
 import { tempFolder } from '../support/temp_folder.js'
 import type { World } from '../support/world.js'
 import { fillBooks } from './filled_books.js'
-import { serveConsole } from './served_console.js'
-import { requestPage, signIn } from './stack.js'
-
-const tokenOf = (name: string): string => `op_of_these_tests_only_${name}`
-
-function operator(name: string) {
-  const entry = configuredCaller(callerEntry('operator', name, tokenOf(name)))
-  return { ...entry, caller: { ...entry.caller, roles: OPERATOR_ROLES } }
-}
+import { operator, serveConsole, tokenOf } from './served_console.js'
+import { readPage, signIn } from './stack.js'
 
 const OPERATORS = [operator('ann'), operator('ben')]
 const callersOf = (world: World) => createCallers(OPERATORS, world.clock, world.memory().callers)
@@ -33,7 +25,7 @@ t.test('one of two shards', async (t) => {
   const silent = `127.0.0.1:${await freePort('127.0.0.1')}`
   const url = await serveConsole(t, { processors: [address, silent], clock: world.clock })
   const cookie = await signIn({ url, token: tokenOf('ann') })
-  const read = (path: string) => requestPage(url + path, { headers: { cookie } })
+  const read = (path: string) => readPage(url + path, cookie)
 
   for (const path of ['/partners/umbrella', '/statements/umbrella']) {
     const { status, text } = await read(path)

@@ -1,20 +1,17 @@
 /** The console behind a proxy on its machine, which ends the TLS of browsers. */
 import t, { type Test } from 'tap'
-import { OPERATOR_ROLES } from '../../src/auth/caller.js'
-import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
+import { createCallers } from '../../src/auth/callers.js'
 import { serveShard } from '../support/served_shard.js'
 import { createWorld } from '../support/world.js'
-import { serveConsole } from './served_console.js'
+import { operator, serveConsole, tokenOf } from './served_console.js'
 import { requestPage } from './stack.js'
 
-const TOKEN = 'op_of_these_tests_only_0123456789'
-const ANN = configuredCaller(callerEntry('operator', 'ann', TOKEN))
+const TOKEN = tokenOf('ann')
 
 /** @returns its address */
 async function startConsole(t: Test): Promise<string> {
   const world = await createWorld(t)
-  const caller = { ...ANN, caller: { ...ANN.caller, roles: OPERATOR_ROLES } }
-  const callers = createCallers([caller], world.clock)
+  const callers = createCallers([operator('ann')], world.clock)
   const { address } = await serveShard(t, {
     ...{ world, shard: 'books_1', shards: ['books_1'], callers },
   })

@@ -3,6 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Test } from 'tap'
+import { OPERATOR_ROLES, type OperatorRole } from '../../src/auth/caller.js'
+import { callerEntry, configuredCaller } from '../../src/auth/callers.js'
 import { allowedHosts } from '../../src/base/allowed_hosts.js'
 import { plus, systemClock, type Clock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
@@ -13,6 +15,22 @@ import { createSessions } from '../../src/console/session/sessions.js'
 import { createSignInLimit } from '../../src/console/session/sign_in_limit.js'
 import { openUplink } from '../../src/console/session/uplink.js'
 import { readStaticFiles } from '../../src/console/static_files.js'
+
+/** Figures that are not known. */
+export const NO_FIGURES = {
+  state: () => ({
+    ...{ isKnown: false, missing: [], points: [], processes: [], rails: [] },
+    writeFaults: new Map<string, string>(),
+  }),
+}
+
+export const tokenOf = (name: string): string => `op_of_these_tests_only_${name}`
+
+/** For `createCallers`. */
+export function operator(name: string, roles: readonly OperatorRole[] = OPERATOR_ROLES) {
+  const entry = configuredCaller(callerEntry('operator', name, tokenOf(name)))
+  return { ...entry, caller: { ...entry.caller, roles } }
+}
 
 export interface ServedConsole {
   readonly processors: readonly string[]
@@ -34,12 +52,7 @@ export async function serveConsole(
   const app = createApp({
     ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
     ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
-    figures: {
-      state: () => ({
-        ...{ isKnown: false, missing: [], points: [], processes: [], rails: [] },
-        writeFaults: new Map(),
-      }),
-    },
+    figures: NO_FIGURES,
     observePage: () => undefined,
     isAllowedHost: allowedHosts('127.0.0.1', []),
     openUplink: (shown) => openUplink(shown, { settings, tls: CLEARTEXT, clock: uplinkClock }),

@@ -14,6 +14,7 @@ import {
 } from '../../src/console/session/sessions.js'
 import { createSignInLimit, type SignInAttempt } from '../../src/console/session/sign_in_limit.js'
 import { readStaticFiles } from '../../src/console/static_files.js'
+import { NO_FIGURES } from './served_console.js'
 
 function heldClock() {
   let now = 1_000_000
@@ -36,12 +37,7 @@ const appOf = (clock: Clock, sessions: Sessions) =>
   createApp({
     ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
     ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
-    figures: {
-      state: () => ({
-        ...{ isKnown: false, missing: [], points: [], processes: [], rails: [] },
-        writeFaults: new Map(),
-      }),
-    },
+    figures: NO_FIGURES,
     observePage: () => undefined,
     isAllowedHost: () => true,
     openUplink: () => aSession().given.uplink,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { request, type IncomingHttpHeaders } from 'node:http'
 import { request as requestTls } from 'node:https'
 import { text } from 'node:stream/consumers'
+import type { Test } from 'tap'
 import { FILES } from '../../src/base/subjects.js'
 import { eventually } from '../support/eventually.js'
 import type { Pair } from '../support/certificates.js'
@@ -33,9 +34,11 @@ export interface ConsoleStack extends RunningStack {
 }
 
 export async function startConsoleStack(
-  settings: Readonly<Record<string, string>> = {},
+  t: Test,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<ConsoleStack> {
-  const stack = await startStack({ settings: { CONSOLE: 'on', RAIL_DELAY_MS: '50', ...settings } })
+  const settings = { CONSOLE: 'on', RAIL_DELAY_MS: '50', ...more }
+  const stack = await startStack({ t, settings })
   const url = stack.sandbox.console_url ?? ''
   await eventually('the console serves', () => isServing(url))
   const token = readFileSync(join(stack.dataDir, FILES.operatorToken), 'utf8').trim()
@@ -88,6 +91,10 @@ export function requestPage(url: string, given: PageRequest = {}): Promise<PageA
     sent.end(form === undefined ? undefined : new URLSearchParams(form).toString())
   })
 }
+
+/** A page as a session sees it. */
+export const readPage = (url: string, cookie: string): Promise<PageAnswer> =>
+  requestPage(url, { headers: { cookie } })
 
 /** @returns the cookie of the session */
 export async function signIn({ url, token }: Pick<ConsoleStack, 'url' | 'token'>): Promise<string> {

@@ -2,8 +2,6 @@
 import t from 'tap'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf } from '../support/partner.js'
-import { receiverOf } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 import { runFinalChecks } from '../workload/final_checks.js'
 import { startPayers, usualOutcome } from '../workload/payers.js'
@@ -16,11 +14,9 @@ const PAYMENTS = 16
 
 const VICTIMS = ['processor', 'processor', 'processor', 'rail', 'nats', 'webhooks', 'gateway']
 
-const stack = await startStack({ settings: { RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' } })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const receiver = await receiverOf(partner)
-t.teardown(() => receiver.close())
+const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' } })
+const { partner } = stack
+const receiver = await stack.receiver()
 const random = (payer: number) => createSeededRandom(1, payer + 1)
 const payers = startPayers(PAYERS, usualOutcome(partner, random), PAUSE_MS)
 

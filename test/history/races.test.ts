@@ -19,9 +19,9 @@ const ROUNDS = 12
 const KILLS = ['processor', 'gateway-1', 'processor', 'gateway-2'] as const
 
 const stack = await startStack({
+  t,
   settings: { GATEWAYS: '2', RATE_LIMIT: 'off', RAIL_DELAY_MS: '50' },
 })
-t.teardown(() => stack.stop())
 
 /** A partner without funds, so that its balance can be too low. */
 async function poorPartner() {
@@ -43,7 +43,7 @@ const racersOf = (connect: () => Partner): Racers => ({
 t.test('clients of two gateways, while each process is killed', async (t) => {
   const key = await poorPartner()
   const poor = racersOf(() => partnerOf(stack.sandbox, key))
-  const rich = racersOf(() => partnerOf(stack.sandbox))
+  const rich = racersOf(() => stack.partner)
   const races = [
     await balanceRace(poor),
     keyRace(rich),

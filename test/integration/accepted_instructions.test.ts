@@ -10,7 +10,6 @@ import { assertCleanAudit } from '../support/audit.js'
 import { allEventsAreSettled } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, printed, refused } from '../support/operator_cli.js'
-import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { saveBooks } from '../support/saved_books.js'
@@ -28,11 +27,8 @@ t.setTimeout(0)
 const dataDir = join(tempFolder(t), 'data')
 const ops = operatorCli(dataDir)
 
-async function start(settings: Record<string, string>): Promise<RunningStack> {
-  const stack = await startStack({ dataDir, settings })
-  t.teardown(() => stack.stop())
-  return stack
-}
+const start = (settings: Record<string, string>): Promise<RunningStack> =>
+  startStack({ t, dataDir, settings })
 
 interface Instructed {
   readonly id: string
@@ -129,14 +125,14 @@ const LOST = ['early', 'late', 'refused', 'stuck']
 
 t.test('instructions that the rail has accepted and not executed are held', async (t) => {
   let stack = await start({})
-  const before = await payOut(partnerOf(stack.sandbox), 'before', { reference: 'before' })
-  await untilStatus(partnerOf(stack.sandbox), `/v1/payouts/${before}`, 'completed')
+  const before = await payOut(stack.partner, 'before', { reference: 'before' })
+  await untilStatus(stack.partner, `/v1/payouts/${before}`, 'completed')
   await untilSettled()
   await stack.stop()
   const older = saveBooks(dataDir)
 
   stack = await start({ RAIL_DELAY_MS: SLOW_MS })
-  const lost = partnerOf(stack.sandbox)
+  const { partner: lost } = stack
   for (const reference of LOST) {
     await payOut(lost, reference, { reference })
     await untilAtRail(reference, 'pending')
@@ -172,7 +168,7 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
 
   const held = new Map<string, string>()
   await t.test('what partners repeat is held', async (t) => {
-    const partner = partnerOf(stack.sandbox)
+    const { partner } = stack
     for (const reference of LOST) {
       const id = await payOut(partner, reference, { reference })
       t.match(await partner.request('GET', `/v1/payouts/${id}`), { body: { status: 'created' } })
@@ -220,7 +216,7 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
     }
     const approved = held.get('refused') ?? ''
     t.match(await ops('payout approve', approved, ...DECIDED), { exitCode: 0 })
-    await untilStatus(partnerOf(stack.sandbox), `/v1/payouts/${approved}`, 'completed')
+    await untilStatus(stack.partner, `/v1/payouts/${approved}`, 'completed')
     t.same(await executed(), ['before', 'early', 'late', 'other', 'refused'])
     await untilSettled()
     await assertCleanAudit(t, dataDir)

@@ -45,6 +45,7 @@ export async function openAccess(
   const masterKeyFile = join(tempFolder(t), 'master.key')
   writeFileSync(masterKeyFile, `k1:${MASTER_KEY.toString('hex')}\n`, { mode: 0o600 })
   const stack = await startStack({
+    t,
     settings: {
       SANDBOX_HOSTS: HOSTS.sandbox.join(),
       PRODUCTION_HOSTS: HOSTS.production.join(),
@@ -56,7 +57,6 @@ export async function openAccess(
       ...settings,
     },
   })
-  t.teardown(() => stack.stop())
   const operators = operatorsOf(stack)
   t.teardown(() => operators.close())
   const connection = openRawConnection(stack.baseUrl)

@@ -14,8 +14,8 @@ import { assertCleanAudit, auditOf } from '../support/audit.js'
 import { allEventsAreSettled, storeSettings } from '../support/books.js'
 import { clockSkew } from '../support/clock_skew.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli, printed, refused } from '../support/operator_cli.js'
-import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
+import { printed, refused } from '../support/operator_cli.js'
+import { withKey, type HttpAnswer } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -39,7 +39,7 @@ async function payAYearAgo(dataDir: string): Promise<Paid> {
   try {
     const settings = { RAIL_DELAY_MS: '5', ...clockSkew(-YEAR_MS) }
     const stack = await startStack({ dataDir, settings })
-    const partner = partnerOf(stack.sandbox)
+    const partner = stack.partner
     const intents = ['one', 'two'].map(async (key) => (await payByQr(partner, key)).id)
     const payouts = ['pay 1', 'pay 2', 'pay 3'].map((key) => payOut(partner, key))
     const paid = { intents: await Promise.all(intents), payouts: await Promise.all(payouts) }
@@ -78,10 +78,8 @@ const key = `${MASTER.kid}:${MASTER.bytes.toString('hex')}\n`
 writeFileSync(join(dataDir, FILES.masterKey), key, { mode: 0o600 })
 const { intents, payouts } = await payAYearAgo(dataDir)
 await endKeys(dataDir)
-const stack = await startStack({ dataDir })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const ops = operatorCli(dataDir)
+const stack = await startStack({ t, dataDir })
+const { partner, ops } = stack
 const young = await payOut(partner, 'young')
 await untilStatus(partner, `/v1/payouts/${young}`, 'completed')
 const folder = join(dataDir, 'archive')

@@ -20,7 +20,6 @@ import { copyFolder, discardPool, saveBooks, type SavedBooks } from '../support/
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
-import { operatorCli } from '../support/operator_cli.js'
 import { isAlive } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
@@ -162,9 +161,8 @@ t.test('an older copy is detected by the bus', async () => {
 t.test('the word of a webhook pool alone stops submissions', async (t) => {
   const dataDir = await folderOf('pool', FILES.highWater, FILES.railDatabase, 'nats')
   await older.restore(dataDir)
-  const stack = await startStack({ dataDir, settings: SETTINGS })
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
+  const stack = await startStack({ t, dataDir, settings: SETTINGS })
+  const { partner, ops } = stack
   const untilMode = (mode: string) =>
     eventually(mode, async () => {
       const { status, body } = await stack.readyz()
@@ -178,7 +176,6 @@ t.test('the word of a webhook pool alone stops submissions', async (t) => {
   const { beneficiary } = aPayout()
   const written = await partner.request('POST', '/v1/beneficiaries', beneficiary)
   t.equal(written.status, 201, 'writes are accepted')
-  const ops = operatorCli(dataDir)
   t.match(await ops.json('recovery show'), { active: true, stops: 'submissions' })
   const { exitCode, err } = await ops(
     ...['recovery', 'release', '--no-statement', '--yes', '--reason', 'the pool was restored too'],

@@ -9,9 +9,8 @@ import { fetchOps, sendOnce } from '../support/raw_requests.js'
 import { authorizationOf, nameOf, PROCESSOR_RPCS, RAIL_RPCS } from '../support/rpcs.js'
 import { startStack } from '../support/stack.js'
 
-const stack = await startStack()
+const stack = await startStack({ t })
 const { dataDir } = stack
-t.teardown(() => stack.stop())
 
 /** The variables of the gateway's process. */
 const variables = Object.fromEntries(

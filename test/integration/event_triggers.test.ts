@@ -4,10 +4,9 @@ import { ROUTES } from '../../gateway/app.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, withKey } from '../support/partner.js'
+import { withKey } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { wholePartnerGuide } from '../support/partner_guide.js'
-import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -22,11 +21,9 @@ interface EventPage {
 
 t.setTimeout(0)
 const guide = wholePartnerGuide()
-const stack = await startStack({ dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const receiver = await receiverOf(partner)
-t.teardown(() => receiver.close())
+const stack = await startStack({ t, dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
+const { partner } = stack
+const receiver = await stack.receiver()
 
 /** The code of the guide. */
 const REFUSES_REFUNDS = /refuses refunds: `([0-9A-Z]+)`/.exec(guide)?.[1] ?? ''
@@ -77,13 +74,11 @@ const TRIGGERS: Readonly<Record<EventType, () => Promise<unknown>>> = {
   'payout.reversed': () => payTo('9990000005', 'reversed payout'),
   'balance.low': () => payOut(partner, 'low', { reference: 'sandbox:balance_low' }),
   'webhook_endpoint.disabled': async () => {
-    const other = await receiverOf(partner)
-    t.teardown(() => other.close())
+    const other = await stack.receiver()
     await post(`/v1/webhook_endpoints/${other.endpointId}/disable`)
   },
   'webhook_endpoint.deliveries_dead': async () => {
-    const other = await receiverOf(partner, () => 400)
-    t.teardown(() => other.close())
+    await stack.receiver(() => 400)
     await payOut(partner, 'refused delivery')
   },
   'webhook_endpoint.test': () => post(`/v1/webhook_endpoints/${receiver.endpointId}/test`),

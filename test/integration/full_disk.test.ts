@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, withKey } from '../support/partner.js'
+import { withKey } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -32,9 +32,8 @@ else {
 
 async function fullDisk(t: Test): Promise<void> {
   const dataDir = join(disk, 'data')
-  const stack = await startStack({ dataDir, settings: SETTINGS })
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
+  const stack = await startStack({ t, dataDir, settings: SETTINGS })
+  const { partner } = stack
   const create = (key: string) =>
     partner.request('POST', '/v1/payment_intents', anIntent(), withKey(key))
   const read = async () => (await partner.request('GET', '/v1/balances')).status

@@ -29,8 +29,7 @@ function programAfter(mark: string): string {
 t.setTimeout(0)
 
 t.test('the programs of the guide run in their printed order, twice', async (t) => {
-  const stack = await startStack()
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t })
   const port = await freePort('127.0.0.1')
   const parts = ['## Quick start', '<!-- first payment -->', '<!-- first webhook -->']
   const whole = parts.map(programAfter).join('\n').replace('127.0.0.1:3000', `127.0.0.1:${port}`)

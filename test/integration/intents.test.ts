@@ -8,9 +8,8 @@ import t, { type Test } from 'tap'
 import { untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal, payOut, untilStatus, vietQr } from '../support/payments.js'
-import { receiverOf } from '../support/receiver.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
@@ -85,11 +84,9 @@ async function receiptOf(partner: Partner, id: string, of = id): Promise<HttpAns
 }
 
 t.test('the routes of payment intents', async (t) => {
-  const stack = await startStack({ settings: { RAIL_DELAY_MS: '1000', LOG_LEVEL: 'debug' } })
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
-  const receiver = await receiverOf(partner)
-  t.teardown(() => receiver.close())
+  const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '1000', LOG_LEVEL: 'debug' } })
+  const { partner } = stack
+  const receiver = await stack.receiver()
   secrets.add(stack.sandbox.signing_secret).add(stack.sandbox.internal_token)
 
   await t.test('from creation to refund', (t) => createdToRefunded(t, stack, partner))

@@ -23,9 +23,8 @@ import { aPayout } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 t.setTimeout(0)
-const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
-const demo = partnerOf(stack.sandbox)
+const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '20' } })
+const { partner: demo } = stack
 
 const { causeway } = contracts<OperatorProto & PartnersProto & PayoutsProto>()
 const address = stack.sandbox.grpc_address

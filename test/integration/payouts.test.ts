@@ -27,6 +27,7 @@ const UNKNOWN = '01M7Y8R76ZBRBZPA32270W80C3'
 const masterKeyFile = join(tempFolder(t), 'master.key')
 writeFileSync(masterKeyFile, `k1:${'07'.repeat(32)}\n`, { mode: 0o600 })
 const stack = await startStack({
+  t,
   settings: {
     RAIL_DELAY_MS: '50',
     PRODUCTION_HOSTS: PRODUCTION,
@@ -35,8 +36,7 @@ const stack = await startStack({
     WEBHOOK_ALLOW_PRIVATE: 'false',
   },
 })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
+const { partner } = stack
 const { beneficiary } = aPayout()
 
 const refusal = (status: number, code: string): object => ({ status, body: { error: { code } } })

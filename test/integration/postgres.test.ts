@@ -6,10 +6,8 @@ import { MINUTE } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { requirePostgres } from '../support/postgres_server.js'
-import { receiverOf } from '../support/receiver.js'
 import { processesIn, startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -33,11 +31,9 @@ t.setTimeout(0)
 t.test('payments complete although the server is killed', async (t) => {
   const dataDir = tempFolder(t)
   const settings = { ...OWN, RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' }
-  const stack = await startStack({ dataDir, settings })
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
-  const receiver = await receiverOf(partner)
-  t.teardown(() => receiver.close())
+  const stack = await startStack({ t, dataDir, settings })
+  const { partner } = stack
+  const receiver = await stack.receiver()
   /** `entity type` */
   const expected = new Set<string>()
   const received = (): Set<string> =>

@@ -13,13 +13,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import {
-  connectDocumented,
-  partnerOf,
-  withKey,
-  type HttpAnswer,
-  type Partner,
-} from '../support/partner.js'
+import { connectDocumented, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { startProcess } from '../support/single_process.js'
@@ -82,9 +76,8 @@ async function checkEach(t: Test, partner: Partner, statuses: ReadonlyMap<string
 
 t.test('under the supervisor', async (t) => {
   const dataDir = tempFolder(t)
-  const stack = await startStack({ dataDir, settings: { RATE_LIMIT: 'off' } })
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
+  const stack = await startStack({ t, dataDir, settings: { RATE_LIMIT: 'off' } })
+  const { partner } = stack
   const load = startLoad(partner)
   await eventually('clients receive answers', () => load.answered() > 2 * CLIENTS)
   const pid = stack.pidOf('processor')

@@ -1,20 +1,16 @@
 /** QR payments and a payout on a real stack, with their webhooks. */
 import t from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
-import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
-import { receiverOf } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 
 const dataOf = (body: Buffer): Record<string, { status: string } & Record<string, unknown>> =>
   (JSON.parse(body.toString()) as { data: never }).data
 
 t.test('payments of both corridors and a payout, each with its webhooks', async (t) => {
-  const stack = await startStack({ settings: { RAIL_DELAY_MS: '50' } })
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
-  const receiver = await receiverOf(partner)
-  t.teardown(() => receiver.close())
+  const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '50' } })
+  const { partner } = stack
+  const receiver = await stack.receiver()
 
   for (const corridor of ['th_promptpay', 'vn_vietqr']) {
     const { id, token } = await payByQr(partner, corridor, { corridor })

@@ -14,24 +14,21 @@ import { contracts } from '../../src/grpc/contracts.js'
 import { rawBooks } from '../support/books.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
-import { operatorCli, printed, usageError } from '../support/operator_cli.js'
+import { printed, usageError } from '../support/operator_cli.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 t.setTimeout(0)
-const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
+const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '20' } })
 const folder = tempFolder(t)
-const partner = partnerOf(stack.sandbox)
+const { partner, ops } = stack
 
 const writeStatement = (...args: string[]): Promise<CliResult> =>
   startProgram('rails/sandbox/statement_main.js', args, { DATA_DIR: stack.dataDir }).ended
 
-const ops = operatorCli(stack.dataDir)
 const PERIOD = ['--from', '2020-01-01', '--until', '2100-01-01']
 const AS = ['--reason', 'end of day']
 const reconcile = (file: string, ...more: string[]): Promise<CliResult> =>

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { connectRecovery } from '../../src/operations/calls/operator_client.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
@@ -16,7 +16,7 @@ import { operatorCli, refused, usageError } from '../support/operator_cli.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { saveBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
@@ -36,7 +36,7 @@ const BECAUSE = ['--reason', ANN.reason]
 const EVIDENCE = 'line of the statement'
 
 const start = (settings: Record<string, string> = {}): Promise<RunningStack> =>
-  startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...settings } })
+  startStack({ t, dataDir, settings: { RAIL_DELAY_MS: '20', ...settings } })
 
 const keys = Array.from({ length: LOST_PAYOUTS }, (_, i) => `lost ${i}`)
 const users = Array.from({ length: LOST_INTENTS }, (_, i) => `lost ${i}`)
@@ -101,16 +101,15 @@ const openOrphans = async (): Promise<readonly Orphan[]> => {
   return data as readonly Orphan[]
 }
 
-async function loseBooks(t: Test): Promise<{ before: string; lost: readonly string[] }> {
+async function loseBooks(): Promise<{ before: string; lost: readonly string[] }> {
   let stack = await start()
-  const before = await paidOut(partnerOf(stack.sandbox), 'before')
+  const before = await paidOut(stack.partner, 'before')
   await untilSettled()
   await stack.stop()
   const older = saveBooks(dataDir)
 
   stack = await start()
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
+  const { partner } = stack
   const payouts = await Promise.all(keys.map((key) => paidOut(partner, key)))
   const intents = await Promise.all(users.map((user) => paidByQr(partner, user)))
   await untilSettled()
@@ -120,7 +119,7 @@ async function loseBooks(t: Test): Promise<{ before: string; lost: readonly stri
 }
 
 t.test('recovery from an older copy of the books', async (t) => {
-  const { before, lost } = await loseBooks(t)
+  const { before, lost } = await loseBooks()
   const paid = await executed()
   t.equal(paid.length, 1 + LOST_PAYOUTS + LOST_INTENTS)
 
@@ -128,8 +127,7 @@ t.test('recovery from an older copy of the books', async (t) => {
   t.match(behind, { exitCode: 78, output: 'The books went back in time' })
 
   const stack = await start({ RECOVERY: 'yes' })
-  t.teardown(() => stack.stop())
-  const partner = partnerOf(stack.sandbox)
+  const { partner } = stack
 
   await t.test('recovery mode serves reads only', async (t) => {
     t.match(await stack.readyz(), { status: 200, body: { mode: 'recovery' } })

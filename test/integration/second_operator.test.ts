@@ -25,6 +25,7 @@ const SECOND_OPERATOR_FROM = 'USD:100000'
 t.setTimeout(0)
 const dataDir = tempFolder(t)
 const stack = await startStack({
+  t,
   dataDir,
   settings: {
     RECOVERY: 'yes',
@@ -32,7 +33,6 @@ const stack = await startStack({
     CALLERS: callerEntry('operator', 'ben', BEN_TOKEN),
   },
 })
-t.teardown(() => stack.stop())
 const benFile = join(dataDir, 'ben.token')
 writeFileSync(benFile, BEN_TOKEN, { mode: 0o600 })
 const first = operatorCli(dataDir, '', { SECOND_OPERATOR_FROM })

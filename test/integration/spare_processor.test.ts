@@ -28,7 +28,7 @@ import { eventually } from '../support/eventually.js'
 import { createProxies } from '../cluster/partitions.js'
 import { operatorCli, type OperatorCli, printed, refused } from '../support/operator_cli.js'
 import { requirePostgres } from '../support/postgres_server.js'
-import { isServing, requestPage, signIn } from '../console/stack.js'
+import { isServing, readPage, requestPage, signIn } from '../console/stack.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { startProcess } from '../support/single_process.js'
 
@@ -251,8 +251,7 @@ t.test('the console shows the shards, and moves one', async (t) => {
   })
   await eventually('the console serves', () => isServing(url))
   const cookie = await signIn({ url, token: OPERATOR })
-  const page = async (): Promise<string> =>
-    (await requestPage(`${url}/shards`, { headers: { cookie } })).text
+  const page = async (): Promise<string> => (await readPage(`${url}/shards`, cookie)).text
   const before = await page()
   t.match(before, /books_1<\/strong>[^]*owned[^]*p3[^]*books_2<\/strong>[^]*owned[^]*p2/)
   const [, form_token = ''] = /name="form_token" value="([^"]+)"/.exec(before) ?? []

@@ -18,10 +18,8 @@ import { systemRandom } from '../../src/base/random.js'
 import { storeFiles } from '../support/books.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
 import { answerOf } from '../support/rpc_answers.js'
-import { partnerOf, type HttpAnswer } from '../support/partner.js'
-import { receiverOf } from '../support/receiver.js'
+import { type HttpAnswer } from '../support/partner.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -57,12 +55,9 @@ interface Found {
 
 t.setTimeout(0)
 const dataDir = tempFolder(t)
-const stack = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const ops = operatorCli(dataDir)
-const receiver = await receiverOf(partner, () => 404)
-t.teardown(() => receiver.close())
+const stack = await startStack({ t, dataDir, settings: { RAIL_DELAY_MS: '20' } })
+const { partner, ops } = stack
+const receiver = await stack.receiver(() => 404)
 const find = async (id: string): Promise<Found> => (await ops.json('find', id)) as unknown as Found
 
 const requestIdOf = ({ headers }: HttpAnswer): string => String(headers['x-request-id'])

@@ -5,7 +5,6 @@ import { assertCleanAudit } from '../support/audit.js'
 import { rawPool } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut } from '../support/payments.js'
 import { receiverOf, type TestReceiver } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
@@ -32,9 +31,8 @@ interface Event {
 
 t.setTimeout(0)
 const settings = { RAIL_DELAY_MS: '20', WEBHOOK_POOLS: '2' }
-const stack = await startStack({ dataDir: tempFolder(t), settings })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
+const stack = await startStack({ t, dataDir: tempFolder(t), settings })
+const { partner } = stack
 const receivers = [await receiverOf(partner), await receiverOf(partner)] as const
 t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())))
 

@@ -4,14 +4,14 @@ import { HOUR, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock
 import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli, usageError } from '../support/operator_cli.js'
+import { usageError } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
 import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aPayout } from '../support/requests.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
-import { receiverOf, type ReceivedWebhook, type TestReceiver } from '../support/receiver.js'
+import { type ReceivedWebhook, type TestReceiver } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 
 interface Listed {
@@ -34,16 +34,13 @@ interface EventPage {
 
 // One stack for all tests; each has its own endpoints.
 t.setTimeout(0)
-const stack = await startStack({ dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const ops = operatorCli(stack.dataDir)
+const stack = await startStack({ t, dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
+const { partner, ops } = stack
 let payouts = 0
 const pay = (): Promise<string> => payOut(partner, `webhooks-${++payouts}`)
 
 async function receiver(t: Test, answer?: () => number): Promise<TestReceiver> {
-  const opened = await receiverOf(partner, answer)
-  t.teardown(() => opened.close())
+  const opened = await stack.receiver(answer)
   return opened
 }
 

@@ -13,9 +13,7 @@ import { promtool, skipsPrometheus, startPrometheus } from './prometheus.js'
 import { alertRules, ALERTS_FILE, dashboardQueries } from './shipped_rules.js'
 import { writeSeedData } from '../load/seed_data/seed_data.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
-import { receiverOf } from '../support/receiver.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -43,12 +41,11 @@ t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   const [dataDir, server] = ['data', 'server'].map((name) => join(folder, name)) as [string, string]
   for (const each of [dataDir, server]) mkdirSync(each, { mode: 0o700 })
   await writeSeedData({ ...SEED, folder: dataDir, now: systemClock.now() })
-  const stack = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20' } })
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t, dataDir, settings: { RAIL_DELAY_MS: '20' } })
   const target = new URL(stack.sandbox.ops_url).host
   const prometheus = await startPrometheus(server, [target], quickRules())
   t.teardown(() => prometheus.stop())
-  const partner = partnerOf(stack.sandbox)
+  const { partner } = stack
   const fires = (alert: string): Promise<boolean> =>
     eventually(alert, async () => (await prometheus.firing()).has(alert), FAULT_WITHIN_MS, 200)
 
@@ -102,8 +99,7 @@ t.test('Prometheus', { skip: skipsPrometheus }, async (t) => {
   })
 
   await t.test('held payouts and dead deliveries raise alerts', async () => {
-    const refusing = await receiverOf(partner, () => 404)
-    t.teardown(() => refusing.close())
+    await stack.receiver(() => 404)
     await payOut(partner, 'held', { reference: 'sandbox:review' })
     await fires('CausewayDeadLetters')
     await fires('CausewayPayoutsHeld')

@@ -36,9 +36,8 @@ const run = (program: string, dataDir: string, args: readonly string[]): Promise
 t.setTimeout(0)
 
 t.test('commands work against a running stack', async (t) => {
-  const stack = await startStack({ dataDir: tempFolder(t) })
-  t.teardown(() => stack.stop())
-  const ops = operatorCli(stack.dataDir)
+  const stack = await startStack({ t, dataDir: tempFolder(t) })
+  const { ops } = stack
 
   await t.test('a new partner can sign with the issued key', async (t) => {
     const created = await ops.json('partner create acme --corridors th_promptpay,vn_vietqr')
@@ -207,7 +206,7 @@ t.test('commands work against a running stack', async (t) => {
   })
 
   await t.test('held payouts are listed, approved and rejected', async (t) => {
-    const demo = partnerOf(stack.sandbox)
+    const demo = stack.partner
     const metadata = { _x: 'x', x: 'y', _payout: 'payout' }
     const held = async (): Promise<string> => {
       const { status, body } = await demo.request(
@@ -259,7 +258,7 @@ t.test('commands work against a running stack', async (t) => {
 
   await t.test('an outcome that the bank does not tell is inquired and resolved', async (t) => {
     const beneficiary = { ...A_PAYOUT.beneficiary, account_number: '9990000008' }
-    const paid = await partnerOf(stack.sandbox).request(
+    const paid = await stack.partner.request(
       'POST',
       '/v1/payouts',
       { ...A_PAYOUT, beneficiary, reference: 'no answer' },

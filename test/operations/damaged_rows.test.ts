@@ -12,7 +12,7 @@ import { issueKey } from '../../src/processor/commands/partners/key_issue.js'
 import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
 import { serveConsole } from '../console/served_console.js'
-import { requestPage, signIn } from '../console/stack.js'
+import { readPage, signIn } from '../console/stack.js'
 import { OPERATOR, executed, pay } from '../processor/scenarios.js'
 import { callersIn } from '../processor/approval_cases.js'
 import { rawBooks } from '../support/books.js'
@@ -119,14 +119,14 @@ t.test('one damaged row of each list', async (t) => {
   const { address } = await serveShard(t, { ...served, callers: withEveryRole(TOKEN, 'ann') })
   const ops = cliOf(t, [address])
   const url = await serveConsole(t, { processors: [address], clock: world.clock })
-  const headers = { cookie: await signIn({ url, token: TOKEN }) }
+  const cookie = await signIn({ url, token: TOKEN })
 
   for (const { command, page, sentence, beside } of SEEN) {
     const { exitCode, out, err } = await ops(...command)
     t.equal(exitCode, 0, `${command.join(' ')} ${err}`)
     t.match(out, sentence)
     t.match(out, beside)
-    const { status, text } = await requestPage(`${url}${page}`, { headers })
+    const { status, text } = await readPage(url + page, cookie)
     t.equal(status, 200)
     t.match(text, sentence, page)
     t.match(text, beside)

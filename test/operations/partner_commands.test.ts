@@ -49,8 +49,7 @@ import { startStack } from '../support/stack.js'
 const DAY_MS = 86_400_000
 
 t.setTimeout(0)
-const stack = await startStack({ dataDir: tempFolder(t) })
-t.teardown(() => stack.stop())
+const stack = await startStack({ t, dataDir: tempFolder(t) })
 const access = operatorAccessOf(stack)
 const context: Omit<Context, 'flags'> = {
   sandbox: stack.sandbox,
@@ -362,7 +361,7 @@ t.test('the CLI has all of these commands', async (t) => {
 
 t.test('what a partner wrote is accepted, and shown with its characters escaped', async (t) => {
   const ops = operatorCli(stack.dataDir)
-  const demo = partnerOf(stack.sandbox)
+  const demo = stack.partner
   const reference = 'wire\u202e\u200b\u{e0041}7'
   const payment = { ...aPayout({ reference }), idempotency_key: undefined }
   const answer = await demo.request('POST', '/v1/payouts', payment, withKey('hostile'))

@@ -9,7 +9,7 @@ import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { serveConsole } from '../console/served_console.js'
-import { requestPage, signIn } from '../console/stack.js'
+import { readPage, signIn } from '../console/stack.js'
 import { execution } from '../processor/recovery/orphans.js'
 import { executed, OPERATOR, pay } from '../processor/scenarios.js'
 import { eventually } from '../support/eventually.js'
@@ -319,7 +319,7 @@ t.test('each shard has an archive of its own', async (t) => {
       refused(`${id} has left the books for the archive ${file}.\n`),
     )
     for (const page of [`/payments/${id}`, `/traces/${id}`]) {
-      const { text } = await requestPage(url + page, { headers: { cookie } })
+      const { text } = await readPage(url + page, cookie)
       t.match(text, file, page)
     }
   }

@@ -11,7 +11,6 @@ import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { eventually } from '../support/eventually.js'
 import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
-import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -72,7 +71,7 @@ async function attempts(): Promise<number> {
 
 t.test('the copy has every payment and delivery, and the stack continues on it', async (t) => {
   const first = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...ON_SQLITE } })
-  const partner = partnerOf(first.sandbox)
+  const { partner } = first
   const { port } = receiver.address() as AddressInfo
   const endpoint = { url: `http://127.0.0.1:${port}/`, enabled_events: ['payout.completed'] }
   t.match(await partner.request('POST', '/v1/webhook_endpoints', endpoint), { status: 201 })
@@ -123,9 +122,8 @@ t.test('the copy has every payment and delivery, and the stack continues on it',
   }
 
   accepts = true
-  const second = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...onServer } })
-  t.teardown(() => second.stop())
-  const same = partnerOf(second.sandbox)
+  const second = await startStack({ t, dataDir, settings: { RAIL_DELAY_MS: '20', ...onServer } })
+  const { partner: same } = second
   t.ok(await untilStatus(same, `/v1/payment_intents/${id}`, 'captured'))
   const later = await payOut(same, 'after the copy')
   t.ok(await untilStatus(same, `/v1/payouts/${later}`, 'completed'))

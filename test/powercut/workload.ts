@@ -14,13 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import type { Credentials } from '../../src/client/index.js'
-import {
-  partnerOf,
-  withKey,
-  type HttpAnswer,
-  type Partner,
-  type Session,
-} from '../support/partner.js'
+import { withKey, type HttpAnswer, type Partner, type Session } from '../support/partner.js'
 import { payByQr, payOut, retryUntilFinal, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
@@ -89,7 +83,7 @@ export async function record(rounds: number): Promise<Recording> {
     dataDir,
     settings: { ...SETTINGS, LD_PRELOAD: buildRecorder() },
   })
-  const partner = partnerOf(stack.sandbox)
+  const { partner } = stack
   const receiver = await receiverOf(partner)
   const acknowledged: Acknowledged[] = []
   const note = (given: Omit<Acknowledged, 'position'>): void =>

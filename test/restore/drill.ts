@@ -14,7 +14,7 @@ import { openDatabase } from '../../src/store/sqlite/database.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
-import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal, untilStatus } from '../support/payments.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
@@ -93,7 +93,7 @@ async function drill(
     dataDir: lostDir,
     settings: { ...settings, ...lostBooks.settings },
   })
-  const lostPartner = partnerOf(stack.sandbox)
+  const { partner: lostPartner } = stack
   const payNext = async (key: string): Promise<Payment> => {
     const answer = await pay(lostPartner, key).catch((error: unknown) => {
       void payers.stop() // the machine is lost
@@ -122,7 +122,7 @@ async function drill(
     settings: { ...settings, ...books.settings },
   })
   try {
-    const partner = partnerOf(restored.sandbox)
+    const partner = restored.partner
     await partner.request('GET', '/v1/payouts')
     const readsAt = now()
     const lost = await lostKeys(partner, acknowledged)

@@ -20,8 +20,7 @@ const COMMANDS = [...commandsOf('Backup'), ...commandsOf('Restore a backup')]
 t.test('the commands of the guide', async (t) => {
   const folder = tempFolder(t)
   const backups = join(folder, 'backups')
-  const stack = await startStack({ dataDir: join(folder, 'data') })
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t, dataDir: join(folder, 'data') })
   const wordsOf = (command: string): readonly string[] => {
     const newest = readdirSync(backups, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())

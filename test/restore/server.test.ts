@@ -13,7 +13,6 @@ import { MIB } from '../../src/base/free_space.js'
 import { FILES } from '../../src/base/subjects.js'
 import { parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { serverTools } from '../../src/operations/installation/server_tools.js'
-import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram } from '../support/program.js'
@@ -36,7 +35,7 @@ t.test('a PostgreSQL server is backed up, and its copy verified', async (t) => {
     startProgram('operations/main.js', words, { ...books, DATA_DIR }).ended
 
   const stack = await startStack({ dataDir, settings: books })
-  const partner = partnerOf(stack.sandbox)
+  const { partner } = stack
   const paid = await payOut(partner, 'before')
   await untilStatus(partner, `/v1/payouts/${paid}`, 'completed')
   const made = await ops(dataDir, 'backup', join(folder, 'backups'), '--json')

@@ -51,8 +51,7 @@ const pidsOf = (stack: RunningStack): number[] => PROCESSES.map((name) => stack.
 t.test('a stack keeps its data over several starts', async (t) => {
   const dataDir = tempFolder(t)
   const MASTER_KEY_FILE = join(tempFolder(t), 'master.key')
-  const first = await startStack({ dataDir, settings: { MASTER_KEY_FILE } })
-  t.teardown(() => first.stop())
+  const first = await startStack({ t, dataDir, settings: { MASTER_KEY_FILE } })
 
   await t.test('all processes start and report their addresses', (t) => startsAll(t, first))
   await t.test('a second stack with its DATA_DIR does not start', async (t) => {
@@ -68,13 +67,13 @@ t.test('a stack keeps its data over several starts', async (t) => {
   })
 
   const second = await startStack({
+    t,
     dataDir,
     settings: {
       ...{ BRAND: 'Acme', PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
       ...{ ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes', MASTER_KEY_FILE },
     },
   })
-  t.teardown(() => second.stop())
   await t.test('a start in production without an age of rates warns', async (t) => {
     const warnings = readFileSync(join(dataDir, 'logs/processor.log'), 'utf8').split(
       '"RATE_MAX_AGE_S is 0: production quotes rates of any age"',
@@ -90,13 +89,13 @@ t.test('a stack keeps its data over several starts', async (t) => {
   const pids = pidsOf(second)
   await second.stop('SIGKILL')
   const third = await startStack({
+    t,
     dataDir,
     settings: {
       ...{ MASTER_KEY_FILE, SOMETHING_ELSE: 'a value' },
       ...{ WEBHOOK_POOLS: '4', GATEWAYS: '4' },
     },
   })
-  t.teardown(() => third.stop())
   await t.test('the processes of a killed supervisor stop, and the next start waits', async (t) => {
     t.strictSame(pids.filter(isAlive), [])
   })
@@ -246,8 +245,7 @@ async function keepsRunning(t: Test, stack: RunningStack): Promise<void> {
   const copy = join(stack.dataDir, 'copy')
   mkdirSync(copy, { mode: 0o700 })
   copyFileSync(join(stack.dataDir, 'run.json'), join(copy, 'run.json'))
-  const second = await startStack({ dataDir: copy })
-  t.teardown(() => second.stop())
+  const second = await startStack({ t, dataDir: copy })
   t.notMatch(second.output(), 'waiting for processes of the previous run')
   t.ok(pids.every(isAlive), 'no process was killed')
   t.equal((await stack.readyz()).status, 200)

@@ -22,8 +22,7 @@ const makeStop = (dataDir: string): Promise<CliResult> =>
 
 t.test('it stops a stack in order, and says what has ended', async (t) => {
   const dataDir = tempFolder(t)
-  const stack = await startStack({ dataDir, settings: {} })
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t, dataDir })
   const processes = Object.entries(processesIn(join(dataDir, 'run.json')))
   const { exitCode, out, err } = await makeStop(dataDir)
   t.same({ exitCode, err }, { exitCode: 0, err: '' })

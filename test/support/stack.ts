@@ -2,23 +2,29 @@
  * A whole stack for a test: the supervisor with all its processes, on free ports and a temporary
  * folder. It runs the compiled code in `.build/`.
  *
- * Does not own: starting it (operations/demo/ephemeral_stack), clients (support/partner,
- * support/receiver).
+ * Does not own: starting it (operations/demo/ephemeral_stack), its clients (support/partner,
+ * support/operator_cli, support/receiver).
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Test } from 'tap'
 import { startEphemeralStack } from '../../src/operations/demo/ephemeral_stack.js'
 import { isServing, type Sandbox } from '../../src/operations/calls/sandbox.js'
 import { storeSettings } from './books.js'
 import { eventually } from './eventually.js'
+import { operatorCli, type OperatorCli } from './operator_cli.js'
+import { partnerOf, type Partner } from './partner.js'
 import { patience } from './patience.js'
+import { receiverOf, type TestReceiver } from './receiver.js'
 
 const SERVING_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 100
 
 export interface StackOptions {
+  /** It stops when this test ends, and its receivers close. */
+  readonly t?: Pick<Test, 'teardown'>
   /** Kept after `stop`. Default: a temporary folder that `stop` removes. */
   readonly dataDir?: string
   /** Settings by name. Default: free ports. */
@@ -31,6 +37,12 @@ export interface RunningStack {
   readonly baseUrl: string
   readonly sandbox: Sandbox
   readonly dataDir: string
+  /** The demo partner. */
+  readonly partner: Partner
+  /** The first operator. */
+  readonly ops: OperatorCli
+  /** Gets the events of the demo partner. */
+  receiver(answer?: Parameters<typeof receiverOf>[1]): Promise<TestReceiver>
   /** `nats`, `rail`, `processor`, `webhooks`, `gateway` (or `gateway-1` …). */
   pidOf(process: string): number
   kill(process: string, signal?: NodeJS.Signals): void
@@ -52,10 +64,22 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
   const stack = startEphemeralStack(dataDir, settings, options.root)
   const sandbox = await stack.ready
   const pidOf = (name: string): number => pidIn(join(dataDir, 'run.json'), name)
+  const partner = partnerOf(sandbox)
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+    stack.process.kill(signal)
+    const exitCode = await stack.ended
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
+    return exitCode
+  }
+  options.t?.teardown(() => stop())
   return {
     baseUrl: sandbox.base_url,
-    sandbox,
-    dataDir,
+    ...{ sandbox, dataDir, partner, ops: operatorCli(dataDir) },
+    receiver: async (answer) => {
+      const receiver = await receiverOf(partner, answer)
+      options.t?.teardown(() => receiver.close())
+      return receiver
+    },
     pidOf,
     kill: (name, signal = 'SIGKILL') => process.kill(pidOf(name), signal),
     untilServing: async () => {
@@ -68,12 +92,7 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
       return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
     },
     logOf: (name) => readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8'),
-    stop: async (signal = 'SIGTERM') => {
-      stack.process.kill(signal)
-      const exitCode = await stack.ended
-      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
-      return exitCode
-    },
+    stop,
   }
 }
 

@@ -5,8 +5,8 @@
  */
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, withKey } from '../support/partner.js'
-import { receiverOf, type ReceivedWebhook } from '../support/receiver.js'
+import { withKey } from '../support/partner.js'
+import { type ReceivedWebhook } from '../support/receiver.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { openCollector, type CollectedSpan } from './collector.js'
@@ -24,12 +24,11 @@ t.setTimeout(0)
 const collector = await openCollector()
 t.teardown(() => collector.close())
 const stack = await startStack({
+  t,
   settings: { OTLP_URL: collector.url, TRACE_SAMPLE: '1', RAIL_DELAY_MS: '4000' },
 })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const receiver = await receiverOf(partner)
-t.teardown(() => receiver.close())
+const { partner } = stack
+const receiver = await stack.receiver()
 
 const spansOf = (traceId: string): CollectedSpan[] =>
   collector.spans.filter((span) => span.traceId === traceId)

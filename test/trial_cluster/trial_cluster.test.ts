@@ -18,7 +18,7 @@ import type { RunResult } from '../load/result.js'
 import { promtool, skipsPrometheus, startPrometheus } from '../metrics/prometheus.js'
 import { storedRows } from '../support/stored_rows.js'
 import { auditOf } from '../support/audit.js'
-import { isServing, requestPage, signIn } from '../console/stack.js'
+import { isServing, readPage, signIn } from '../console/stack.js'
 import { eventually } from '../support/eventually.js'
 import { withKey, type Partner } from '../support/partner.js'
 import { requirePostgres } from '../support/postgres_server.js'
@@ -112,11 +112,11 @@ t.test('the console is of both shards', async (t) => {
   await eventually('the console serves', () => isServing(url), RECOVERED_WITHIN_MS)
   const token = readFileSync(join(dataDir, FILES.operatorToken), 'utf8').trim()
   const cookie = await signIn({ url, token })
-  const { text } = await requestPage(`${url}/`, { headers: { cookie } })
+  const { text } = await readPage(`${url}/`, cookie)
   for (const shard of SHARDS) t.match(text, `<strong>${shard}</strong> take payments`)
   const spare = /<strong>processor-3<\/strong>[^]*data-title="Gateways">\s*<div>2<\/div>/
   await eventually('both gateways reach the spare', async () => {
-    const shards = await requestPage(`${url}/shards`, { headers: { cookie } })
+    const shards = await readPage(`${url}/shards`, cookie)
     return spare.test(shards.text)
   })
 })

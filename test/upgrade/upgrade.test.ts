@@ -17,8 +17,11 @@ const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
 t.test('every process is replaced under load, and no request fails', async (t) => {
   const dataDir = tempFolder(t)
-  const stack = await startStack({ dataDir, settings: { RATE_LIMIT: 'off', RAIL_DELAY_MS: '50' } })
-  t.teardown(() => stack.stop())
+  const stack = await startStack({
+    t,
+    dataDir,
+    settings: { RATE_LIMIT: 'off', RAIL_DELAY_MS: '50' },
+  })
   const before = PROCESSES.map(stack.pidOf)
   let restarted: ReturnType<typeof restartProgram> | undefined
   const restartProgram = () =>
