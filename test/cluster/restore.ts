@@ -13,6 +13,7 @@ import { systemPause } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import { startProgram } from '../support/program.js'
+import { writeStatement } from '../support/rail_journal.js'
 import { DEFAULT_STORE, storedRows } from '../support/stored_rows.js'
 import type { ClusterUnderTest } from '../support/trial_cluster.js'
 import type { Gate } from './gate.js'
@@ -110,8 +111,7 @@ async function release(
   const folder = mkdtempSync(join(tmpdir(), 'causeway-statement-'))
   const file = join(folder, 'statement.csv')
   const ops = cluster.operatorCli()
-  const args = ['--from', '2020-01-01', '--out', file]
-  await ended('rails/sandbox/statement_main.js', args, { DATA_DIR: dataDir })
+  await writeStatement(dataDir, file)
   for (const shard of shards) {
     const words = ['recovery', 'release', '--shard', shard, '--statement', file, '--yes']
     let told = ''

@@ -5,13 +5,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { allEventsAreSettled } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, printed, refused } from '../support/operator_cli.js'
 import { payOut, untilStatus } from '../support/payments.js'
-import { startProgram, type CliResult } from '../support/program.js'
+import type { CliResult } from '../support/program.js'
+import { changeJournal, instructionsAt, writeStatement } from '../support/rail_journal.js'
 import { saveBooks } from '../support/saved_books.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -36,12 +36,8 @@ interface Instructed {
   readonly state: string
 }
 
-async function atRail(): Promise<readonly Instructed[]> {
-  const rail = await openDatabase(join(dataDir, 'rail.db'), { readOnly: true })
-  const rows = await rail.all<Instructed>('SELECT id, reference, state FROM instructions')
-  await rail.close()
-  return rows
-}
+const atRail = (): Promise<readonly Instructed[]> =>
+  instructionsAt(dataDir, 'SELECT id, reference, state FROM instructions')
 
 /** References of the executed instructions. */
 const executed = async (): Promise<readonly string[]> =>
@@ -51,29 +47,26 @@ const executed = async (): Promise<readonly string[]> =>
     .sort()
 
 /** The rail refuses it, and does not report it: lost books have acknowledged the report. */
-async function refuseSilently(reference: string): Promise<void> {
-  const rail = await openDatabase(join(dataDir, 'rail.db'), {})
-  await rail.exec(`UPDATE instructions
-    SET state = 'refused', refusal = 'rejected', due_at = NULL, due_step = NULL
-    WHERE reference = '${reference}' AND state = 'pending'`)
-  await rail.close()
-}
+const refuseSilently = (reference: string): Promise<void> =>
+  changeJournal(
+    dataDir,
+    `UPDATE instructions SET state = 'refused', refusal = 'rejected', due_at = NULL,
+       due_step = NULL WHERE reference = '${reference}' AND state = 'pending'`,
+  )
 
 /** Makes the execution due, while the stack is stopped. */
-async function makeDue(reference: string): Promise<void> {
-  const rail = await openDatabase(join(dataDir, 'rail.db'), {})
-  await rail.exec(`UPDATE instructions SET due_at = 1
-    WHERE reference = '${reference}' AND state = 'pending'`)
-  await rail.close()
-}
+const makeDue = (reference: string): Promise<void> =>
+  changeJournal(
+    dataDir,
+    `UPDATE instructions SET due_at = 1 WHERE reference = '${reference}' AND state = 'pending'`,
+  )
 
 /** Nothing else is executed, however long the test takes. */
-async function postponeAll(): Promise<void> {
-  const rail = await openDatabase(join(dataDir, 'rail.db'), {})
-  await rail.exec(`UPDATE instructions SET due_at = due_at + 864000000
-    WHERE state = 'pending'`)
-  await rail.close()
-}
+const postponeAll = (): Promise<void> =>
+  changeJournal(
+    dataDir,
+    `UPDATE instructions SET due_at = due_at + 864000000 WHERE state = 'pending'`,
+  )
 
 const untilAtRail = (reference: string, state: string): Promise<unknown> =>
   eventually(
@@ -82,28 +75,11 @@ const untilAtRail = (reference: string, state: string): Promise<unknown> =>
     WITHIN_MS,
   )
 
-async function writeStatement(name: string): Promise<string> {
-  const file = join(dataDir, '..', name)
-  const args = ['--from', '2020-01-01', '--out', file]
-  const { exitCode, err } = await startProgram('rails/sandbox/statement_main.js', args, {
-    DATA_DIR: dataDir,
-  }).ended
-  if (exitCode !== 0) throw new Error(err)
-  return file
-}
+const statementIn = (name: string): Promise<string> =>
+  writeStatement(dataDir, join(dataDir, '..', name))
 
 const release = (file: string): Promise<CliResult> =>
   ops('recovery release', '--statement', file, ...BECAUSE)
-
-const untilNormal = (stack: RunningStack): Promise<unknown> =>
-  eventually(
-    'normal mode',
-    async () => {
-      const { status, body } = await stack.readyz()
-      return status === 200 && body['mode'] === 'normal'
-    },
-    WITHIN_MS,
-  )
 
 const untilSettled = (): Promise<unknown> =>
   eventually('all events are settled', () => allEventsAreSettled(dataDir), WITHIN_MS)
@@ -143,7 +119,7 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
 
   const inRecovery = { RECOVERY: 'yes', RAIL_DELAY_MS: '20' }
   stack = await start(inRecovery)
-  const first = await writeStatement('first.csv')
+  const first = await statementIn('first.csv')
   await t.test('a statement without an accepted instruction is refused', async (t) => {
     const lines = readFileSync(first, 'utf8').split('\r\n')
     t.equal(lines.filter((line) => line.includes(',accepted,')).length, LOST.length)
@@ -160,10 +136,10 @@ t.test('instructions that the rail has accepted and not executed are held', asyn
   await untilAtRail('early', 'executed')
   await t.test('an execution after the statement needs a new statement', async (t) => {
     t.match(await release(first), refused(/NOT RIGHT: it ends before the newest/))
-    const released = await release(await writeStatement('second.csv'))
+    const released = await release(await statementIn('second.csv'))
     t.match(released, printed(/4 orphan executions are recorded/))
     t.match(released.out, /VND +accepted +3 /)
-    await untilNormal(stack)
+    await stack.untilMode('normal')
   })
 
   const held = new Map<string, string>()

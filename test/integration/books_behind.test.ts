@@ -163,12 +163,7 @@ t.test('the word of a webhook pool alone stops submissions', async (t) => {
   await older.restore(dataDir)
   const stack = await startStack({ t, dataDir, settings: SETTINGS })
   const { partner, ops } = stack
-  const untilMode = (mode: string) =>
-    eventually(mode, async () => {
-      const { status, body } = await stack.readyz()
-      return status === 200 && body['mode'] === mode && body
-    })
-  const stopped = await untilMode('submissions_stopped')
+  const stopped = await stack.untilMode('submissions_stopped')
   const found = /webhook pool 1 has event evt_\w+, which the books do not/
   t.match(stopped, { reasons: { processor: found } })
   await eventually('it is logged', () => found.test(stack.logOf('processor')))
@@ -181,7 +176,7 @@ t.test('the word of a webhook pool alone stops submissions', async (t) => {
     ...['recovery', 'release', '--no-statement', '--yes', '--reason', 'the pool was restored too'],
   )
   t.equal(exitCode, 0, err)
-  await untilMode('normal')
+  await stack.untilMode('normal')
   await stack.untilServing()
   await eventually('calls are served', async () => {
     const { status } = await partner.request('GET', '/v1/balances')

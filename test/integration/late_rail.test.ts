@@ -13,7 +13,6 @@ import { bearer } from '../../src/grpc/bearer.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { SHARD_FILE, shardOf, storeSettings } from '../support/books.js'
@@ -22,7 +21,7 @@ import { createNatsServer, type NatsServer } from '../support/nats_server.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { connectDocumented, withKey, type HttpAnswer } from '../support/partner.js'
 import { untilStatus } from '../support/payments.js'
-import { startProgram } from '../support/program.js'
+import { executedAt, instructionsAt, writeStatement } from '../support/rail_journal.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
 import { saveBooks } from '../support/saved_books.js'
@@ -144,17 +143,7 @@ function ensureDemo(): Promise<DemoCredentials> {
   })
 }
 
-/** Ids of the executed instructions in the rail's log. */
-async function instructed(where: string): Promise<readonly string[]> {
-  const journal = await openDatabase(join(railDir, FILES.railDatabase), { readOnly: true })
-  const rows = await journal.all<{ id: string }>(
-    `SELECT id FROM instructions WHERE ${where} ORDER BY id`,
-  )
-  await journal.close()
-  return rows.map(({ id }) => id)
-}
-
-const executed = (): Promise<readonly string[]> => instructed('executions > 0')
+const executed = (): Promise<readonly string[]> => executedAt(railDir)
 
 const operatorToken = join(folder, FILES.operatorToken)
 writeFileSync(operatorToken, OPERATOR, { mode: 0o600 })
@@ -219,7 +208,8 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
   await processor.untilReady()
   for (const key of LOST) await paidOut(key)
   await eventually('the rail has them', async () => {
-    const [all, paid] = [await instructed('TRUE'), await executed()]
+    const all = await instructionsAt(railDir, 'SELECT id FROM instructions')
+    const paid = await executed()
     return all.length === 1 + LOST.length && paid.length === LOST.length
   })
   t.equal(await processor.end(), 0)
@@ -270,12 +260,7 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
   })
 
   await t.test('the release holds what partners repeat', async (t) => {
-    const statement = join(folder, 'statement.csv')
-    const args = ['--from', '2020-01-01', '--out', statement]
-    const written = await startProgram('rails/sandbox/statement_main.js', args, {
-      DATA_DIR: railDir,
-    }).ended
-    t.equal(written.exitCode, 0, written.err)
+    const statement = await writeStatement(railDir, join(folder, 'statement.csv'))
     const release = ['recovery', 'release', '--statement', statement, '--yes', ...BECAUSE]
     const { exitCode, out, err } = await ops(...release)
     t.equal(exitCode, 0, err)

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { connectRecovery } from '../../src/operations/calls/operator_client.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { allEventsAreSettled } from '../support/books.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, refused, usageError } from '../support/operator_cli.js'
-import { startProgram, type CliResult } from '../support/program.js'
+import type { CliResult } from '../support/program.js'
+import { executedAt, writeStatement } from '../support/rail_journal.js'
 import { saveBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -62,27 +62,11 @@ async function paidByQr(partner: Partner, key: string): Promise<string> {
   return id
 }
 
-/** Ids of the executed instructions in the rail's log. */
-async function executed(): Promise<readonly string[]> {
-  const rail = await openDatabase(join(dataDir, 'rail.db'), { readOnly: true })
-  const rows = await rail.all<{ id: string }>(
-    'SELECT id FROM instructions WHERE executions > 0 ORDER BY id',
-  )
-  await rail.close()
-  return rows.map(({ id }) => id)
-}
+const executed = (): Promise<readonly string[]> => executedAt(dataDir)
 
 /** Resolves when the webhook pool has reported every event, so none is published again. */
 const untilSettled = (): Promise<unknown> =>
   eventually('all events are settled', () => allEventsAreSettled(dataDir), WITHIN_MS)
-
-const writeStatement = async (): Promise<void> => {
-  const args = ['--from', '2020-01-01', '--out', statement]
-  const { exitCode, err } = await startProgram('rails/sandbox/statement_main.js', args, {
-    DATA_DIR: dataDir,
-  }).ended
-  if (exitCode !== 0) throw new Error(err)
-}
 
 const WITHOUT = ['recovery', 'release', '--no-statement']
 const RELEASE = ['recovery', 'release', '--statement']
@@ -158,7 +142,7 @@ t.test('recovery from an older copy of the books', async (t) => {
   })
 
   await t.test('a statement that cannot be right is refused', async (t) => {
-    await writeStatement()
+    await writeStatement(dataDir, statement)
     const [head = '', ...lines] = readFileSync(statement, 'utf8').trimEnd().split('\r\n')
     const idOf = (line: string): string => line.split(',')[2] ?? ''
     const shown = await ops('recovery show')
@@ -197,14 +181,7 @@ t.test('recovery from an older copy of the books', async (t) => {
     const released = await ops.json(...RELEASE, statement, '--yes', ...BECAUSE)
     t.match(released, { recovery: 1, orphans_added: lost.length })
     t.match((released['loss'] as string[]).join(), 'high_water')
-    await eventually(
-      'normal mode',
-      async () => {
-        const { status, body } = await stack.readyz()
-        return status === 200 && body['mode'] === 'normal'
-      },
-      WITHIN_MS,
-    )
+    await stack.untilMode('normal')
     t.equal((await ops(...WITHOUT, '--yes', ...BECAUSE)).exitCode, 1, 'once')
   })
 

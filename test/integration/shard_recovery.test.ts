@@ -18,14 +18,13 @@ import { contracts } from '../../src/grpc/contracts.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { connectRail } from '../../src/rails/client.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { auditOf } from '../support/audit.js'
 import { RAIL_TOKEN, startClusterProcesses } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, refused, usageError } from '../support/operator_cli.js'
 import { requirePostgres } from '../support/postgres_server.js'
-import { startProgram } from '../support/program.js'
+import { executedAt, writeStatement } from '../support/rail_journal.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
 import type { SingleProcess } from '../support/single_process.js'
@@ -76,12 +75,6 @@ writeFileSync(
 const PROCESSORS = [addressOf('books_1'), addressOf('books_2')].join()
 const ops = operatorCli(folder, operatorToken, { PROCESSORS })
 
-async function done(...words: string[]): Promise<string> {
-  const { exitCode, out, err } = await ops(...words)
-  if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${err}`)
-  return out
-}
-
 const readyz = async ({ ops: address }: SingleProcess): Promise<object> => {
   const answer = await fetchOps(address, '/readyz')
   return { status: answer.status, ...((await answer.json()) as object) }
@@ -129,14 +122,7 @@ async function paid(shard: Shard, reference: string): Promise<string> {
   return id
 }
 
-async function executed(): Promise<number> {
-  const journal = await openDatabase(join(dataDirOf('rail'), FILES.railDatabase), {
-    readOnly: true,
-  })
-  const rows = await journal.all('SELECT id FROM instructions WHERE executions > 0')
-  await journal.close()
-  return rows.length
-}
+const executed = async (): Promise<number> => (await executedAt(dataDirOf('rail'))).length
 
 /** Has the rail pay what the books of the first shard do not know. */
 async function instructLost(reference: string, account: string): Promise<void> {
@@ -179,17 +165,9 @@ await Promise.all([first.untilReady(), second.untilReady()])
 
 t.test('one shard in recovery mode, the other serves', async (t) => {
   for (const shard of ['books_1', 'books_2'] as const) {
-    await done(
-      'partner',
-      'create',
-      PARTNERS[shard],
-      '--corridors',
-      'none',
-      '--shard',
-      shard,
-      ...BECAUSE,
-    )
-    await done('deposit', PARTNERS[shard], 'sandbox', 'VND', '10000000', ...BECAUSE)
+    const partner = PARTNERS[shard]
+    await ops.out(`partner create ${partner} --corridors none --shard ${shard}`, ...BECAUSE)
+    await ops.out(`deposit ${partner} sandbox VND 10000000`, ...BECAUSE)
   }
   await paid('books_1', 'before')
   await paid('books_2', 'before')
@@ -208,10 +186,10 @@ t.test('one shard in recovery mode, the other serves', async (t) => {
   await t.test('nothing is released while it is not known what the bus has', async (t) => {
     const release = ['recovery', 'release', '--shard', 'books_1', '--no-statement', '--yes']
     t.match(await ops(...release, ...BECAUSE), refused(/bus_not_checked/))
-    t.match(await done('recovery', 'show', '--shard', 'books_1'), BUS_NOT_CHECKED)
+    t.match(await ops.out('recovery', 'show', '--shard', 'books_1'), BUS_NOT_CHECKED)
     await nats.start()
     await eventually('the bus is compared', async () => {
-      return !(await done('recovery', 'show', '--shard', 'books_1')).includes(BUS_NOT_CHECKED)
+      return !(await ops.out('recovery', 'show', '--shard', 'books_1')).includes(BUS_NOT_CHECKED)
     })
   })
 
@@ -228,29 +206,24 @@ t.test('one shard in recovery mode, the other serves', async (t) => {
 
   await t.test('the CLI shows and reaches both shards', async (t) => {
     t.match(await ops('recovery show'), usageError(/--shard, of books_1, books_2/))
-    const shown = await done('recovery', 'show', '--shard', 'books_1')
+    const shown = await ops.out('recovery', 'show', '--shard', 'books_1')
     t.match(shown, /^Recovery mode since .*: RECOVERY=yes\.\n/)
     t.match(shown, /Rail sandbox has instruction pout_\w+, which the books never sent/)
-    t.match(await done('recovery', 'show', '--shard', 'books_2'), 'Not in recovery mode.')
-    t.match(await done('partner', 'list'), /acme[^]*globex/)
-    t.match(await done('shard', 'list'), /books_1 .* owned\nbooks_2 .* owned/)
+    t.match(await ops.out('recovery', 'show', '--shard', 'books_2'), 'Not in recovery mode.')
+    t.match(await ops.out('partner', 'list'), /acme[^]*globex/)
+    t.match(await ops.out('shard', 'list'), /books_1 .* owned\nbooks_2 .* owned/)
     t.match(await ops('partner suspend acme', ...BECAUSE), {
       err: /^books_1: recovery_active/,
     })
-    await done('partner', 'suspend', 'globex', ...BECAUSE)
-    await done('partner', 'resume', 'globex', ...BECAUSE)
+    await ops.out('partner', 'suspend', 'globex', ...BECAUSE)
+    await ops.out('partner', 'resume', 'globex', ...BECAUSE)
   })
 
   await t.test('the release of the shard holds what its partner repeats', async (t) => {
-    const statement = join(folder, 'statement.csv')
-    const args = ['--from', '2020-01-01', '--out', statement]
-    const written = await startProgram('rails/sandbox/statement_main.js', args, {
-      DATA_DIR: dataDirOf('rail'),
-    }).ended
-    t.equal(written.exitCode, 0, written.err)
+    const statement = await writeStatement(dataDirOf('rail'), join(folder, 'statement.csv'))
     await paid('books_2', 'after the statement')
     const release = ['recovery', 'release', '--statement', statement, '--yes', ...BECAUSE]
-    t.match(await done(...release, '--shard', 'books_1'), '2 orphan executions are recorded')
+    t.match(await ops.out(...release, '--shard', 'books_1'), '2 orphan executions are recorded')
     t.equal(await first.ended, 0, 'it restarts')
     first = await start('books_1')
     await eventually(

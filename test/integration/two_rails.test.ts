@@ -9,17 +9,16 @@ import { newCallerToken } from '../../src/auth/caller_token.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import type { Environment } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { assertCleanAudit, auditOf, type AuditResult } from '../support/audit.js'
 import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
+import { operatorCli, refused } from '../support/operator_cli.js'
 import { partnerOf, withKey, type Partner } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
-import { startProgram } from '../support/program.js'
+import type { CliResult } from '../support/program.js'
+import { changeJournal, instructionsAt, writeStatement } from '../support/rail_journal.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -95,20 +94,8 @@ interface Journaled {
 }
 
 /** Every instruction in a rail's journal. */
-async function journalOf(dataDir: string): Promise<readonly Journaled[]> {
-  const journal = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
-  const rows = await journal.all<Journaled>(
-    'SELECT id, environment, executions FROM instructions ORDER BY id',
-  )
-  await journal.close()
-  return rows
-}
-
-async function changeJournal(dataDir: string, sql: string): Promise<void> {
-  const journal = await openDatabase(join(dataDir, FILES.railDatabase))
-  await journal.exec(sql)
-  await journal.close()
-}
+const journalOf = (dataDir: string): Promise<readonly Journaled[]> =>
+  instructionsAt(dataDir, 'SELECT id, environment, executions FROM instructions ORDER BY id')
 
 const partners: Readonly<Record<Environment, Partner>> = {
   sandbox: partnerOf(stack.sandbox),
@@ -176,14 +163,14 @@ t.test('a rail that is down stops its own environment only', async (t) => {
   const { amount, currency, reference, beneficiary } = aPayout({ amount: '125000' })
   const payout = { amount, currency, reference, beneficiary }
   let attempts = 0
-  const refused = await eventually('production is refused', async () => {
+  const answer = await eventually('production is refused', async () => {
     const key = withKey(`down ${(attempts += 1)}`)
     const answer = await partners.production.request('POST', '/v1/payouts', payout, key)
     if (answer.status !== 202) return answer
     paid.production.push((answer.body as { id: string }).id) // it waits for its rail
     return false
   })
-  t.match(refused, { body: { error: { code: 'rail_unavailable' } } })
+  t.match(answer, { body: { error: { code: 'rail_unavailable' } } })
   await pay('sandbox', ROUNDS)
   await untilPaid('sandbox')
   bank = await startBank()
@@ -195,28 +182,15 @@ t.test('a rail that is down stops its own environment only', async (t) => {
 
 t.test('the statement of each rail matches its own part of the ledger', async (t) => {
   const period = ['--from', '2020-01-01', '--until', '2100-01-01']
-  const statementOf = async (name: string, dataDir: string): Promise<string> => {
-    const out = join(folder, `${name}.csv`)
-    const args = ['--from', '2020-01-01', '--out', out]
-    const { exitCode } = await startProgram('rails/sandbox/statement_main.js', args, {
-      DATA_DIR: dataDir,
-    }).ended
-    t.equal(exitCode, 0)
-    return out
-  }
-  const reconciled = async (
-    statement: string,
-    ...more: string[]
-  ): Promise<[number | null, string]> => {
-    const { exitCode, err } = await ops('reconcile', statement, ...period, ...BECAUSE, ...more)
-    return [exitCode, err]
-  }
-  const play = await statementOf('play', stack.dataDir)
-  const bank = await statementOf('bank', bankDir)
-  t.match(await reconciled(play, '--rail', 'play'), [0, /Everything matches/])
-  t.match(await reconciled(bank, '--rail', 'bank'), [0, /Everything matches/])
-  t.match(await reconciled(play, '--rail', 'bank'), [1, /missing_here[^]*missing_there/])
-  t.match(await reconciled(play), [1, /missing_there/], 'without the other rail')
+  const reconciled = (statement: string, ...more: string[]): Promise<CliResult> =>
+    ops('reconcile', statement, ...period, ...BECAUSE, ...more)
+  const play = await writeStatement(stack.dataDir, join(folder, 'play.csv'))
+  const bank = await writeStatement(bankDir, join(folder, 'bank.csv'))
+  const matches = { exitCode: 0, err: /Everything matches/ }
+  t.match(await reconciled(play, '--rail', 'play'), matches)
+  t.match(await reconciled(bank, '--rail', 'bank'), matches)
+  t.match(await reconciled(play, '--rail', 'bank'), refused(/missing_here[^]*missing_there/))
+  t.match(await reconciled(play), refused(/missing_there/), 'without the other rail')
 })
 
 t.test('the audit compares the log of its own rail', async (t) => {

@@ -19,6 +19,7 @@ import { openStore } from '../../src/store/sqlite/store.js'
 import { auditOf, untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
+import { instructionsAt } from '../support/rail_journal.js'
 import { startStack } from '../support/stack.js'
 import { send, SETTINGS, type Acknowledged, type Recording } from './workload.js'
 
@@ -132,10 +133,10 @@ export async function faultsOnStart(
 }
 
 async function executedOtherThanOnce(folder: string, payouts: string[]): Promise<string[]> {
-  const rail = await openDatabase(join(folder, FILES.railDatabase), { readOnly: true })
-  const sql = "SELECT id FROM instructions WHERE purpose = 'payout' AND executions = 1 ORDER BY id"
-  const rows = await rail.all<{ id: string }>(sql)
-  await rail.close()
+  const rows = await instructionsAt<{ id: string }>(
+    folder,
+    "SELECT id FROM instructions WHERE purpose = 'payout' AND executions = 1 ORDER BY id",
+  )
   const executed = rows.map(({ id }) => id).join()
   const wanted = [...payouts].sort().join()
   return executed === wanted ? [] : [`executed: ${executed}, not ${wanted}`]

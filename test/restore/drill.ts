@@ -10,13 +10,13 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync } from 'node:f
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openSwitchLog } from '../../src/rails/switch/switch_log.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal, untilStatus } from '../support/payments.js'
 import { startProgram, type CliResult } from '../support/program.js'
+import { instructionsAt, writeStatement } from '../support/rail_journal.js'
 import { aPayout } from '../support/requests.js'
 import { processesIn, startStack, type RunningStack } from '../support/stack.js'
 import { startPayers, type Payment } from '../workload/payers.js'
@@ -129,7 +129,7 @@ async function drill(
     for (const key of lost) print(`  lost: ${key} ${acknowledged.get(key)}`)
     const ops = operatorCli(newDir, '', books.settings)
     await release(ops, folder, newDir)
-    await untilNormal(restored)
+    await restored.untilMode('normal', WITHIN_MS)
     await payUntilAnswered(partner, 'after the release')
     const paymentsAt = now()
     const { unanswered } = payers
@@ -243,31 +243,13 @@ async function release(ops: OperatorCli, folder: string, dataDir: string): Promi
   await eventually(
     'the statement is that of the rail',
     async () => {
-      const args = ['--from', '2020-01-01', '--out', statement]
-      await startProgram('rails/sandbox/statement_main.js', args, { DATA_DIR: dataDir }).ended
+      await writeStatement(dataDir, statement).catch(() => undefined)
       const released = await ops('recovery release', '--statement', statement, '--yes', ...REASON)
       return released.exitCode === 0
     },
     WITHIN_MS,
     TRY_AGAIN_AFTER_MS,
   )
-}
-
-async function untilNormal(stack: RunningStack): Promise<void> {
-  await eventually(
-    'normal mode',
-    async () => {
-      const { status, body } = await stack.readyz()
-      return status === 200 && body['mode'] === 'normal'
-    },
-    WITHIN_MS,
-  )
-}
-
-interface Orphan {
-  readonly instruction_id: string
-  readonly reference?: string
-  readonly held: readonly string[]
 }
 
 /** Every orphan execution is of a retried key. @returns the keys that were matched */
@@ -315,11 +297,10 @@ async function openOrphans(ops: OperatorCli): Promise<readonly Orphan[]> {
 }
 
 async function executionsByReference(dataDir: string): Promise<ReadonlyMap<string, number>> {
-  const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
-  const rows = await rail.all<{ reference: string; times: number }>(
+  const rows = await instructionsAt<{ reference: string; times: number }>(
+    dataDir,
     'SELECT reference, sum(executions) AS times FROM instructions GROUP BY reference',
   )
-  await rail.close()
   return new Map(rows.map(({ reference, times }) => [reference, times]))
 }
 
@@ -327,11 +308,10 @@ async function executionsByReference(dataDir: string): Promise<ReadonlyMap<strin
 async function paidAtSwitch(dataDir: string): Promise<ReadonlyMap<string, number>> {
   const log = openSwitchLog(join(dataDir, FILES.switchLog), { readOnly: true })
   log.close()
-  const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
-  const rows = await rail.all<{ id: string; reference: string }>(
+  const rows = await instructionsAt<{ id: string; reference: string }>(
+    dataDir,
     'SELECT id, reference FROM instructions',
   )
-  await rail.close()
   const times = new Map<string, number>()
   for (const { id, reference } of rows) {
     const isPaid = log.payments.get(id)?.state === 'executed'

@@ -52,6 +52,8 @@ export interface RunningStack {
   output(): string
   /** Metrics of all processes, as text. */
   metrics(): Promise<string>
+  /** Resolves with what `/readyz` says once it serves in this mode. */
+  untilMode(mode: string, withinMs?: number): Promise<object>
   readyz(): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>
   logOf(process: string): string
   /** Signals the supervisor. @returns its exit code */
@@ -72,6 +74,10 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
     return exitCode
   }
   options.t?.teardown(() => stop())
+  const readyz: RunningStack['readyz'] = async () => {
+    const answer = await fetch(`${sandbox.ops_url}/readyz`)
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
   return {
     baseUrl: sandbox.base_url,
     ...{ sandbox, dataDir, partner, ops: operatorCli(dataDir) },
@@ -87,10 +93,16 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
     },
     output: stack.output,
     metrics: async () => (await fetch(`${sandbox.ops_url}/metrics`)).text(),
-    readyz: async () => {
-      const answer = await fetch(`${sandbox.ops_url}/readyz`)
-      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-    },
+    readyz,
+    untilMode: (mode, withinMs = SERVING_WITHIN_MS) =>
+      eventually(
+        `mode ${mode}`,
+        async () => {
+          const { status, body } = await readyz()
+          return status === 200 && body['mode'] === mode && body
+        },
+        withinMs,
+      ),
     logOf: (name) => readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8'),
     stop,
   }

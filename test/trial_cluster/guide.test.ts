@@ -15,6 +15,7 @@ import { withKey, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
+import { writeStatement } from '../support/rail_journal.js'
 import { anIntent } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aTrialCluster } from '../support/trial_cluster.js'
@@ -138,10 +139,7 @@ t.test('Restore a cluster', async (t) => {
   )
   t.match(shown, /^Recovery mode since .*: RECOVERY=yes\.\n/)
   t.match(await done(t, showTwo), /^Recovery mode since /)
-  const args = ['--from', '2020-01-01', '--out', statement]
-  const env = { DATA_DIR: dataDir }
-  const written = await startProgram('rails/sandbox/statement_main.js', args, env).ended
-  t.equal(written.exitCode, 0, written.err)
+  await writeStatement(dataDir, statement)
   for (const [release, shard] of [
     [releaseOne, 'books_1'],
     [releaseTwo, 'books_2'],
