@@ -15,10 +15,9 @@ import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { prepareClockSteps } from '../cluster/clock_steps.js'
 import { clockSkew } from '../support/clock_skew.js'
-import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
+import { says, startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { requirePostgres } from '../support/postgres_server.js'
-import { fetchOps } from '../support/raw_requests.js'
 
 requirePostgres(t)
 
@@ -67,12 +66,8 @@ async function created(shard: string): Promise<number[]> {
 }
 
 async function metricOf({ run }: ProcessorProcess, name: string): Promise<number> {
-  const metrics = await (await fetchOps(run.ops, '/metrics')).text()
-  return Number(new RegExp(`^${name}{.*} (\\S+)$`, 'm').exec(metrics)?.[1])
+  return Number(new RegExp(`^${name}{.*} (\\S+)$`, 'm').exec(await run.metrics())?.[1])
 }
-
-const says = ({ run }: ProcessorProcess, text: string): Promise<unknown> =>
-  eventually(text, () => run.output().includes(text))
 
 t.test('moments do not fall when a machine that is behind takes over', async (t) => {
   const first = await start('p1', 4_000, { CLUSTER: 'member', SHARD: 'books_1' })
@@ -96,8 +91,7 @@ t.test('a machine whose clock is two minutes behind takes nothing over', async (
   await says(behind, "not the owner while this machine's clock differs")
   const other = await start('p4', 0, { CLUSTER: 'spare' })
   await other.run.untilReady()
-  const readiness = await (await fetchOps(behind.run.ops, '/readyz')).json()
-  t.match(readiness, { ready: false, mode: 'candidate', processor: 'p3' })
+  t.match(await behind.run.readyz(), { ready: false, mode: 'candidate', processor: 'p3' })
   t.equal(await createPartner(other, 'initech'), status.OK)
 })
 

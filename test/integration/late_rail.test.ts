@@ -6,12 +6,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
-import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { callerEntry } from '../../src/auth/callers.js'
-import { bearer } from '../../src/grpc/bearer.js'
-import { CLEARTEXT } from '../../src/grpc/tls.js'
-import { contracts } from '../../src/grpc/contracts.js'
 import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
@@ -19,10 +14,10 @@ import { SHARD_FILE, shardOf, storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { connectDocumented, withKey, type HttpAnswer } from '../support/partner.js'
+import { withKey, type HttpAnswer } from '../support/partner.js'
+import { demoPartnerAt } from '../support/operators.js'
 import { untilStatus } from '../support/payments.js'
 import { executedAt, instructionsAt, writeStatement } from '../support/rail_journal.js'
-import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
 import { saveBooks } from '../support/saved_books.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
@@ -100,22 +95,19 @@ const startGateway = (): Promise<SingleProcess> =>
   })
 
 interface Readiness {
-  readonly mode: string
+  readonly mode?: string
   /** Absent while it starts. */
   readonly rails?: Readonly<Record<string, string>>
 }
 
-const readinessOf = async ({ ops }: SingleProcess): Promise<Readiness | undefined> => {
-  const answer = await fetchOps(ops, '/readyz').catch(() => undefined)
-  return answer && ((await answer.json()) as Readiness)
-}
+const readinessOf = (run: SingleProcess): Promise<Readiness> => run.readyz().catch(() => ({}))
 
-const modeOf = async (run: SingleProcess): Promise<unknown> => (await readinessOf(run))?.mode
+const modeOf = async (run: SingleProcess): Promise<unknown> => (await readinessOf(run)).mode
 
 const untilRail = (run: SingleProcess, state: RegExp): Promise<unknown> =>
   eventually(
     `the rail is ${state}`,
-    async () => state.test((await readinessOf(run))?.rails?.['sandbox'] ?? ''),
+    async () => state.test((await readinessOf(run)).rails?.['sandbox'] ?? ''),
     WITHIN_MS,
   )
 
@@ -131,18 +123,6 @@ function copyJournal(from: string, to: string): void {
 const untilMode = (run: SingleProcess, mode: string): Promise<unknown> =>
   eventually(`mode ${mode}`, async () => (await modeOf(run)) === mode, WITHIN_MS)
 
-function ensureDemo(): Promise<DemoCredentials> {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
-  const operator = new Operator(processorAddress, CLEARTEXT.channelCredentials(processorAddress))
-  return new Promise((resolve, reject) => {
-    operator.EnsureDemo({}, bearer(SETUP), (fault, demo) => {
-      operator.close()
-      if (demo === undefined) reject(fault ?? new Error('no answer'))
-      else resolve(demo)
-    })
-  })
-}
-
 const executed = (): Promise<readonly string[]> => executedAt(railDir)
 
 const operatorToken = join(folder, FILES.operatorToken)
@@ -156,14 +136,7 @@ let rail = await startRail()
 let processor = await startProcessor(newestDir, nats)
 let gateway = await startGateway()
 await Promise.all([rail, processor, gateway].map((each) => each.untilReady()))
-const demo = await ensureDemo()
-const partner = connectDocumented({
-  baseUrl: `http://127.0.0.1:${httpPort}`,
-  host: 'api.localhost',
-  keyId: demo.key_id ?? '',
-  secret: demo.signing_secret ?? '',
-  brand: 'Service',
-})
+const partner = await demoPartnerAt(processorAddress, SETUP, httpPort)
 
 const LOST = ['lost 1', 'lost 2', 'lost 3', 'accepted']
 

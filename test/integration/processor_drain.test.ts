@@ -4,16 +4,13 @@
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { callerEntry } from '../../src/auth/callers.js'
-import { bearer } from '../../src/grpc/bearer.js'
-import { CLEARTEXT } from '../../src/grpc/tls.js'
-import { contracts } from '../../src/grpc/contracts.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { connectDocumented, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { demoPartnerAt } from '../support/operators.js'
 import { retryUntilFinal } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { startProcess } from '../support/single_process.js'
@@ -21,6 +18,7 @@ import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const CLIENTS = 16
+const SETUP = 'token-of-the-setup-of-these-tests-only'
 const CREATED = 202
 const REPLAYED = 200
 
@@ -115,7 +113,7 @@ t.test('alone', async (t) => {
       RAIL_TOKEN: 'token-of-the-processor-of-these-tests-only',
       CALLERS: [
         callerEntry('gateway', 'edge', 'token-of-the-gateway-of-these-tests-only'),
-        callerEntry('supervisor', 'setup', 'token-of-the-setup-of-these-tests-only'),
+        callerEntry('supervisor', 'setup', SETUP),
       ].join(),
     })
   const processor = await startProcessor()
@@ -127,12 +125,7 @@ t.test('alone', async (t) => {
     RATE_LIMIT: 'off',
   })
   await Promise.all([processor.untilReady(), gateway.untilReady()])
-  const partner = connectDocumented({
-    baseUrl: `http://127.0.0.1:${httpPort}`,
-    host: 'api.localhost',
-    ...(await demoKey(address)),
-    brand: 'Service',
-  })
+  const partner = await demoPartnerAt(address, SETUP, httpPort)
   const load = startLoad(partner)
   await eventually('clients receive answers', () => load.answered() > 2 * CLIENTS)
   t.equal(await processor.end(), 0)
@@ -147,15 +140,3 @@ t.test('alone', async (t) => {
   t.equal(await next.end(), 0)
   await assertCleanAudit(t, dataDir)
 })
-
-function demoKey(address: string): Promise<{ keyId: string; secret: string }> {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
-  const operator = new Operator(address, CLEARTEXT.channelCredentials(address))
-  return new Promise((resolve, reject) => {
-    operator.EnsureDemo({}, bearer('token-of-the-setup-of-these-tests-only'), (fault, demo) => {
-      operator.close()
-      if (fault !== null || demo === undefined) return reject(fault ?? new Error('no answer'))
-      resolve({ keyId: demo.key_id, secret: demo.signing_secret })
-    })
-  })
-}

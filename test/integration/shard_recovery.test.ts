@@ -25,7 +25,6 @@ import { eventually } from '../support/eventually.js'
 import { operatorCli, refused, usageError } from '../support/operator_cli.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { executedAt, writeStatement } from '../support/rail_journal.js'
-import { fetchOps } from '../support/raw_requests.js'
 import { aPayout } from '../support/requests.js'
 import type { SingleProcess } from '../support/single_process.js'
 
@@ -74,11 +73,6 @@ writeFileSync(
 )
 const PROCESSORS = [addressOf('books_1'), addressOf('books_2')].join()
 const ops = operatorCli(folder, operatorToken, { PROCESSORS })
-
-const readyz = async ({ ops: address }: SingleProcess): Promise<object> => {
-  const answer = await fetchOps(address, '/readyz')
-  return { status: answer.status, ...((await answer.json()) as object) }
-}
 
 interface Paid {
   readonly code: status
@@ -194,8 +188,8 @@ t.test('one shard in recovery mode, the other serves', async (t) => {
   })
 
   await t.test('readiness is that of each shard', async (t) => {
-    t.match(await readyz(first), { status: 200, mode: 'recovery', shard: 'books_1' })
-    t.match(await readyz(second), { status: 200, mode: 'normal', shard: 'books_2' })
+    t.match(await first.readyz(), { status: 200, mode: 'recovery', shard: 'books_1' })
+    t.match(await second.readyz(), { status: 200, mode: 'normal', shard: 'books_2' })
   })
 
   await t.test('only the shard in recovery mode refuses writes', async (t) => {
@@ -229,8 +223,8 @@ t.test('one shard in recovery mode, the other serves', async (t) => {
     await eventually(
       'normal mode',
       async () => {
-        const found = await readyz(first).catch(() => undefined)
-        return found !== undefined && 'mode' in found && found.mode === 'normal'
+        const found = await first.readyz().catch(() => undefined)
+        return found?.['mode'] === 'normal'
       },
       WITHIN_MS,
     )

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
-import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
+import type { DemoCredentials__Output as DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { callerEntry } from '../../src/auth/callers.js'
 import { SECOND, systemClock } from '../../src/base/clock.js'
@@ -19,7 +19,8 @@ import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { connectHealth, watchHealth } from '../support/grpc_health.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
-import { connectDocumented, withKey } from '../support/partner.js'
+import { withKey } from '../support/partner.js'
+import { demoPartner } from '../support/operators.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { receiverOf } from '../support/receiver.js'
@@ -99,22 +100,16 @@ await Promise.all(Object.values(all).map((each) => each.untilReady()))
 function ensureDemo(tls = openGrpcTls(tlsFiles('operator'), NO_LOG), address = processorAddress) {
   const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
   const operator = new Operator(address, tls.channelCredentials(address))
-  return new Promise<{ code: status; demo: DemoCredentials }>((resolve) => {
+  return new Promise<{ code: status; demo: DemoCredentials | undefined }>((resolve) => {
     operator.EnsureDemo({}, (fault, demo) => {
       operator.close()
-      resolve({ code: fault?.code ?? status.OK, demo: demo ?? {} })
+      resolve({ code: fault?.code ?? status.OK, demo })
     })
   })
 }
 
 const { demo } = await ensureDemo()
-const partner = connectDocumented({
-  baseUrl: `http://127.0.0.1:${httpPort}`,
-  host: 'api.localhost',
-  keyId: demo.key_id ?? '',
-  secret: demo.signing_secret ?? '',
-  brand: 'Service',
-})
+const partner = demoPartner(demo!, httpPort)
 
 t.test('payments, payouts and webhooks work across all processes', async (t) => {
   const receiver = await receiverOf(partner)
@@ -136,17 +131,17 @@ t.test('payments, payouts and webhooks work across all processes', async (t) => 
 })
 
 t.test('each process serves its own role and logs to standard output', async (t) => {
-  for (const [role, { ops, output }] of Object.entries(all)) {
+  for (const [role, { ops, output, metrics }] of Object.entries(all)) {
     t.equal((await fetchOps(ops, `/readyz?role=${role}`)).status, 200, role)
     const other = role === 'gateway' ? 'processor' : 'gateway'
     t.equal((await fetchOps(ops, `/readyz?role=${other}`)).status, 404, role)
     t.match(output(), /"message":"serving"/, role)
-    const page = await (await fetchOps(ops, '/metrics')).text()
+    const page = await metrics()
     const labels = `{certificate="GRPC_TLS_CERT_FILE",process="${role}"}`
     const [, ends] = page.split(`certificate_expiry_time_seconds${labels}`)
     t.ok(Number.parseInt(ends ?? '', 10) * SECOND > systemClock.now(), `${role}: its certificate`)
   }
-  const metrics = await (await fetchOps(processor.ops, '/metrics')).text()
+  const metrics = await processor.metrics()
   t.match(metrics, 'causeway_relay_backlog')
   t.match(metrics, 'expiry_time_seconds{certificate="NATS_TLS_CERT_FILE",process="processor"} ')
 })
@@ -219,8 +214,7 @@ t.test('on SIGTERM the gateway answers the requests in flight', async (t) => {
     partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`drained ${i}`)),
   )
   await eventually('all requests are in flight', async () => {
-    const metrics = await (await fetchOps(gateway.ops, '/metrics')).text()
-    return /^causeway_gateway_commands_in_flight\{.*\} 20$/m.test(metrics)
+    return /^causeway_gateway_commands_in_flight\{.*\} 20$/m.test(await gateway.metrics())
   })
   const exitCode = gateway.end()
   await eventually('the gateway is draining', async () => !(await gateway.isReady()))

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { status, type ServiceError } from '@grpc/grpc-js'
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
+import type { OperatorClient } from '../../protos/types/causeway/operator/v1/Operator.js'
 import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBatch.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
@@ -23,13 +24,17 @@ import { contracts } from '../../src/grpc/contracts.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
-import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
+import {
+  says,
+  startClusterProcesses,
+  untilCandidate,
+  type ProcessorProcess,
+} from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { createProxies } from '../cluster/partitions.js'
 import { operatorCli, type OperatorCli, printed, refused } from '../support/operator_cli.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { isServing, readPage, requestPage, signIn } from '../console/stack.js'
-import { fetchOps } from '../support/raw_requests.js'
 import { startProcess } from '../support/single_process.js'
 
 requirePostgres(t)
@@ -62,11 +67,6 @@ const answeredBy = (error: ServiceError | null): Answered => {
   return { code: error?.code ?? status.OK, elsewhere: elsewhere?.toString() }
 }
 
-function operatorAt({ address }: ProcessorProcess) {
-  const { Operator } = contracts<OperatorProto>().causeway.operator.v1
-  return new Operator(address, CLEARTEXT.channelCredentials(address))
-}
-
 /** The control stream of a webhook pool. */
 function aPoolAt({ address }: ProcessorProcess) {
   const { WebhookControl } = contracts<ControlProto>().causeway.internal.v1
@@ -74,26 +74,28 @@ function aPoolAt({ address }: ProcessorProcess) {
   return client.Connect(bearer(POOL)).on('error', () => client.close())
 }
 
-function createPartner(at: ProcessorProcess, partner: string): Promise<Answered> {
-  const client = operatorAt(at)
-  const request = { actor: { name: '', reason: 'a test' }, partner_id: partner }
+/** One call to the service of operators. */
+function called(
+  { address }: ProcessorProcess,
+  call: (operator: OperatorClient, done: (error: ServiceError | null) => void) => unknown,
+): Promise<Answered> {
+  const { Operator } = contracts<OperatorProto>().causeway.operator.v1
+  const client = new Operator(address, CLEARTEXT.channelCredentials(address))
   return new Promise((resolve) =>
-    client.CreatePartner(request, bearer(OPERATOR), (error) => {
+    call(client, (error) => {
       client.close()
       resolve(answeredBy(error))
     }),
   )
 }
 
-function ensureDemo(at: ProcessorProcess): Promise<Answered> {
-  const client = operatorAt(at)
-  return new Promise((resolve) =>
-    client.EnsureDemo({}, bearer(SETUP), (error) => {
-      client.close()
-      resolve(answeredBy(error))
-    }),
-  )
+function createPartner(at: ProcessorProcess, partner_id: string): Promise<Answered> {
+  const request = { actor: { name: '', reason: 'a test' }, partner_id }
+  return called(at, (client, done) => client.CreatePartner(request, bearer(OPERATOR), done))
 }
+
+const ensureDemo = (at: ProcessorProcess): Promise<Answered> =>
+  called(at, (client, done) => client.EnsureDemo({}, bearer(SETUP), done))
 
 /** The operator CLI for this processor. */
 function cliAt({ name, address }: ProcessorProcess): OperatorCli {
@@ -105,10 +107,7 @@ function cliAt({ name, address }: ProcessorProcess): OperatorCli {
   return operatorCli(dataDir, tokenFile)
 }
 
-const readiness = async ({ run }: ProcessorProcess): Promise<Record<string, unknown>> => {
-  const answer = await fetchOps(run.ops, '/readyz')
-  return { status: answer.status, ...((await answer.json()) as object) }
-}
+const readiness = ({ run }: ProcessorProcess) => run.readyz()
 
 /** Resolves when one of them serves, and writes a comment with the time it took. */
 async function untilTaken(
@@ -124,15 +123,6 @@ async function untilTaken(
   t.comment(`${what}: ${((performance.now() - since) / 1_000).toFixed(2)} s`)
   return owner
 }
-
-const untilCandidate = (each: ProcessorProcess): Promise<unknown> =>
-  eventually(`${each.name} is a candidate`, async () => {
-    const answer = await readiness(each).catch(() => undefined)
-    return answer?.['mode'] === 'candidate'
-  })
-
-const says = ({ run }: ProcessorProcess, text: string): Promise<unknown> =>
-  eventually(text, () => run.output().includes(text))
 
 let first = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
 await first.run.untilReady()
@@ -327,7 +317,7 @@ t.test('an owner that cannot apply a setting takes no writes until it is skipped
   const line = /NO WRITES: books_2 cannot apply settings version (\d+) \(of_a_later_version k\)/
   const [, version = ''] = line.exec(list.out) ?? []
   t.comment(list.out)
-  const metrics = await (await fetchOps(next.run.ops, '/metrics')).text()
+  const metrics = await next.run.metrics()
   t.match(metrics, /^causeway_shard_settings_fault\{shard="books_2".*\} 1$/m)
   t.match(await ops('settings skip 99 --reason x'), { err: /^setting_not_blocked/ })
   const skipped = await ops('settings skip', version, '--reason', 'made by mistake')
@@ -388,7 +378,7 @@ t.test('an owner that is cut off from the gateways gives its shard up', async (t
   gateway.close()
   await eventually('no gateway is left', async () => (await readiness(next))['gateways'] === 0)
   t.match(await readiness(former), { mode: 'candidate', gateways: 0 })
-  const metrics = await (await fetchOps(next.run.ops, '/metrics')).text()
+  const metrics = await next.run.metrics()
   t.match(metrics, /^causeway_shard_gateways\{shard="books_2".*\} 0$/m)
   t.match(metrics, /^causeway_shard_unreached\{shard="books_2".*\} 0$/m)
   t.equal(await former.run.end(), 0)

@@ -6,7 +6,6 @@ import { callerEntry } from '../../src/auth/callers.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
-import { fetchOps } from '../support/raw_requests.js'
 import { runProcess, startProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -73,10 +72,9 @@ t.test(
       ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
     })
     await told.untilReady()
-    await eventually('the rail is linked', async () => {
-      const answer = await fetchOps(told.ops, '/readyz')
-      return (await answer.text()).includes('"rail":"up"')
-    })
+    await eventually('the rail is linked', async () =>
+      JSON.stringify(await told.readyz()).includes('"rail":"up"'),
+    )
     t.equal(await told.end(), 0, told.output())
   },
 )

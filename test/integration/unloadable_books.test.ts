@@ -5,10 +5,9 @@ import { Client } from 'pg'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
 import { EXIT_DEPOSED } from '../../src/process/child.js'
-import { startClusterProcesses, type ProcessorProcess } from '../support/cluster_processes.js'
+import { startClusterProcesses, untilCandidate } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { requirePostgres } from '../support/postgres_server.js'
-import { fetchOps } from '../support/raw_requests.js'
 
 requirePostgres(t)
 
@@ -30,9 +29,6 @@ const cannotTake = async (name: string): Promise<string | undefined> => {
 const waits = (name: string) => async (): Promise<boolean> =>
   (await connection.query(`SELECT 1 FROM cluster.candidates WHERE name = $1`, [name])).rows.length >
   0
-
-const readiness = async ({ run }: ProcessorProcess): Promise<{ readonly mode?: string }> =>
-  (await (await fetchOps(run.ops, '/readyz')).json()) as { readonly mode?: string }
 
 const failedLoads = join(dataDirOf('p2'), FILES.failedLoads)
 /** A failure long ago, after several others: the next one counts for minutes. */
@@ -60,11 +56,8 @@ t.test('a spare with other bytes of the master key', async (t) => {
   t.match(reason, /^its books could not be loaded at 20/)
   const next = await start('p1', { CLUSTER: 'member', SHARD: 'books_1' })
   await next.run.untilReady()
-  t.match(await readiness(next), { processor: 'p1', shard: 'books_1', epoch: 3 })
-  await eventually('the other one is a candidate', async () => {
-    const answer = await readiness(again).catch(() => undefined)
-    return answer?.mode === 'candidate'
-  })
+  t.match(await next.run.readyz(), { processor: 'p1', shard: 'books_1', epoch: 3 })
+  await untilCandidate(again)
 
   await again.run.end()
   failedLongAgo()
@@ -72,6 +65,6 @@ t.test('a spare with other bytes of the master key', async (t) => {
   await eventually('it waits', waits('p2'))
   await next.run.end()
   await repaired.run.untilReady()
-  t.match(await readiness(repaired), { processor: 'p2', shard: 'books_1', epoch: 4 })
+  t.match(await repaired.run.readyz(), { processor: 'p2', shard: 'books_1', epoch: 4 })
   t.equal(readFileSync(failedLoads, 'utf8'), '{}\n')
 })

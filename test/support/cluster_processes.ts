@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import { callerEntry } from '../../src/auth/callers.js'
 import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { eventually } from './eventually.js'
 import { createNatsServer, type NatsServer } from './nats_server.js'
 import { startPostgres, type TestServer } from './postgres_server.js'
 import { startProcess, type SingleProcess } from './single_process.js'
@@ -31,6 +32,15 @@ export interface ClusterProcesses {
     port?: number,
   ): Promise<ProcessorProcess>
 }
+
+export const says = ({ run }: ProcessorProcess, text: string): Promise<unknown> =>
+  eventually(text, () => run.output().includes(text))
+
+export const untilCandidate = ({ name, run }: ProcessorProcess): Promise<unknown> =>
+  eventually(`${name} is a candidate`, async () => {
+    const answer = await run.readyz().catch(() => undefined)
+    return answer?.['mode'] === 'candidate'
+  })
 
 /** The processors' token at the rail. */
 export const RAIL_TOKEN = 'token-at-the-rail-of-these-tests-only'

@@ -5,11 +5,13 @@ import type { Credentials } from '../../src/client/index.js'
 import type { Environment } from '../../src/base/ids.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { contracts } from '../../src/grpc/contracts.js'
+import type { DemoCredentials__Output as DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/operator/v1/KeyIssued.js'
 import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/operator/v1/PartnerCreated.js'
 import type { ProtoGrpcType as OperatorTypes } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.js'
 import { operatorAccessOf } from './callers.js'
+import { connectDocumented, type Partner } from './partner.js'
 import { answerOf } from './rpc_answers.js'
 
 export type Key = Pick<Credentials, 'keyId' | 'secret'>
@@ -79,6 +81,26 @@ export function operatorsOf(stack: Parameters<typeof operatorAccessOf>[0]): Oper
     },
   }
 }
+
+/** Has the demo partner created, as the supervisor does. @returns it, at the gateway's port */
+export async function demoPartnerAt(
+  address: string,
+  setupToken: string,
+  httpPort: number,
+): Promise<Partner> {
+  const { Operator } = contracts<OperatorTypes>().causeway.operator.v1
+  const operator = new Operator(address, credentials.createInsecure())
+  const demo = await answerOf<DemoCredentials>((done) =>
+    operator.EnsureDemo({}, bearer(setupToken), done),
+  ).finally(() => operator.close())
+  return demoPartner(demo, httpPort)
+}
+
+export const demoPartner = ({ key_id, signing_secret }: DemoCredentials, port: number): Partner =>
+  connectDocumented({
+    ...{ baseUrl: `http://127.0.0.1:${port}`, host: 'api.localhost', brand: 'Service' },
+    ...{ keyId: key_id, secret: signing_secret },
+  })
 
 /** Creates a partner at the processor with this address. @returns its first sandbox key */
 export function createPartnerAt(

@@ -16,6 +16,9 @@ export interface SingleProcess {
   /** Standard output and standard error so far. */
   output(): string
   isReady(): Promise<boolean>
+  /** What `/readyz` says, with its status. */
+  readyz(): Promise<Readonly<Record<string, unknown>>>
+  metrics(): Promise<string>
   untilReady(): Promise<void>
   /** The exit code; null after a signal. */
   readonly ended: Promise<number | null>
@@ -79,6 +82,11 @@ export async function startProcess(
     pid: child.pid ?? 0,
     ops,
     output: () => printed,
+    readyz: async () => {
+      const answer = await fetch(`${ops}/readyz`)
+      return { status: answer.status, ...((await answer.json()) as object) }
+    },
+    metrics: async () => (await fetch(`${ops}/metrics`)).text(),
     ended: exited.then(([code]) => code),
     isReady,
     untilReady: async () => {
