@@ -10,8 +10,8 @@ import { skipsBrowser } from '../docs/browser.js'
 import { eventually } from '../support/eventually.js'
 import { printed, type OperatorCli } from '../support/operator_cli.js'
 import { withKey } from '../support/partner.js'
-import { payByQr } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import { idIn, payByQr, requestPayout } from '../support/payments.js'
+import { payeeOf } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { checkLook, openPage, shoot } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
@@ -37,13 +37,10 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   const intent = await payByQr(partner, 'shown', { partner_user_id: `user ${HOSTILE}` })
   const paidOn = new Date().toISOString().slice(0, 10)
   const hold = async (key: string): Promise<string> => {
-    const { idempotency_key: _key, ...payout } = aPayout({
-      amount: String(HELD_FROM),
-      reference: `${key} ${HOSTILE}`,
-    })
-    const made = await partner.request('POST', '/v1/payouts', payout, withKey(key))
+    const given = { amount: String(HELD_FROM), reference: `${key} ${HOSTILE}` }
+    const made = await requestPayout(partner, key, given)
     if (made.status !== 202) throw new Error(made.text)
-    return (made.body as { id: string }).id
+    return idIn(made)
   }
   const held = await hold('first')
   const { page, faults } = await openPage(t, url)
@@ -156,15 +153,8 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
   })
 
   await t.test('the bank is asked about a payment now', async (t) => {
-    const { idempotency_key: _key, ...payout } = aPayout()
-    const beneficiary = { ...payout.beneficiary, account_number: '9990000008' }
-    const made = await partner.request(
-      'POST',
-      '/v1/payouts',
-      { ...payout, beneficiary },
-      withKey('silent'),
-    )
-    const { id } = made.body as { id: string }
+    const silent = { amount: '12500000', beneficiary: payeeOf('9990000008') }
+    const id = idIn(await requestPayout(partner, 'silent', silent))
     await page.goto(`${url}/unknown`)
     const row = page.locator('tr', { hasText: id })
     await eventually('it is listed', async () => {

@@ -9,7 +9,7 @@ import { crc16 } from '../../src/qr/crc.js'
 import { skipsBrowser } from '../docs/browser.js'
 import { eventually } from '../support/eventually.js'
 import { withKey } from '../support/partner.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody, promptPayQr } from '../support/requests.js'
 import { openPage, shoot } from './browser_page.js'
 import { startConsoleStack } from './stack.js'
 
@@ -49,27 +49,16 @@ t.test('the console', { skip: skipsBrowser }, async (t) => {
     description: HOSTILE,
   }
   await expect(partner.request('POST', '/v1/webhook_endpoints', endpoint))
-  const { idempotency_key: _key, beneficiary, ...terms } = aPayout()
-  const payout = await expect(
-    partner.request(
-      'POST',
-      '/v1/payouts',
-      {
-        ...{ ...terms, beneficiary: { ...beneficiary, name: `${MARKUP} ${LONG}` } },
-        ...{ reference: HOSTILE, description: `${HOSTILE} ${LONG}` },
-        metadata: { [MARKUP.slice(0, 30)]: HOSTILE, long: LONG },
-      },
-      keyed('payout'),
-    ),
-  )
+  const wanted = payoutBody({
+    beneficiary: payeeOf('0123456789', { name: `${MARKUP} ${LONG}` }),
+    ...{ reference: HOSTILE, description: `${HOSTILE} ${LONG}` },
+    metadata: { [MARKUP.slice(0, 30)]: HOSTILE, long: LONG },
+  })
+  const payout = await expect(partner.request('POST', '/v1/payouts', wanted, keyed('payout')))
   const user = `${LONG} ${HOSTILE}`
+  const asked = anIntent({ partner_user_id: user })
   const intent = await expect(
-    partner.request(
-      'POST',
-      '/v1/payment_intents',
-      { ...anIntent(), partner_user_id: user },
-      keyed('intent'),
-    ),
+    partner.request('POST', '/v1/payment_intents', asked, keyed('intent')),
   )
   const { intent_id: id = '', session_token: session = '' } = intent
   const scan = { qr_payload: codeOf(MARKUP.slice(0, 60)), local_amount_minor_units: '36000' }

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody } from '../support/requests.js'
 import { eventually } from '../support/eventually.js'
 import { openRawConnection, type RawRequest, type RawResponse } from '../support/raw_requests.js'
 import { createResource, openAccess, type Tenant } from './access_tenants.js'
@@ -94,10 +94,8 @@ async function requestsByStatus(): Promise<
   const { id } = await createResource(acme, 'created intent')
   const intent = `/v1/payment_intents/${id}`
   await acme.client.request('POST', `${intent}/cancel`)
-  const { amount, currency, reference, beneficiary } = aPayout()
-  const nowhere = { ...beneficiary, destination_country: 'ZW' }
-  const order = { amount, currency, reference, beneficiary: nowhere }
-  const payout = signedRequest('POST', '/v1/payouts', order)
+  const nowhere = payeeOf('0123456789', { destination_country: 'ZW' })
+  const payout = signedRequest('POST', '/v1/payouts', payoutBody({ beneficiary: nowhere }))
   const kyc_attestation = { ...anIntent().kyc_attestation, verified: false }
   return [
     [200, balances()],

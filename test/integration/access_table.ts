@@ -5,7 +5,7 @@
 import type { AnyRoute, Route } from '../../gateway/routing/route.js'
 import { ROUTES } from '../../gateway/app.js'
 import type { ErrorCode } from '../../src/base/errors.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { anIntent, payoutBody } from '../support/requests.js'
 import { SCAN, type Tenant, type Resource, type ResourceKind } from './access_tenants.js'
 
 export interface Entry {
@@ -21,8 +21,8 @@ export interface Entry {
   readonly sandboxOnly?: true
 }
 
-const { beneficiary, amount, currency, reference, metadata } = aPayout({ amount: '125000' })
-const payout = { amount, currency, reference, metadata, beneficiary }
+const payout = payoutBody({ metadata: {} })
+const { beneficiary } = payout
 const { kyc_attestation, sanctions_attestation } = anIntent()
 const deposit = { currency: 'THB', amount: '100' }
 const url = 'https://shop.example/hook'

@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { openRawConnection, type RawRequest, type RawResponse } from '../support/raw_requests.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
 /** Canonical name first, then a legacy one. */
@@ -120,13 +120,12 @@ export async function createResource(tenant: Tenant, kind: ResourceKind): Promis
   }
   const made = (id: string): Resource => ({ ...NO_RESOURCE, id })
   switch (kind) {
-    case 'open payout': {
-      const { amount, currency, reference, ...given } = aPayout({ amount: '125000' })
-      const beneficiary = { ...given.beneficiary, account_number: OPEN_ACCOUNT }
-      return made((await post('/v1/payouts', { amount, currency, reference, beneficiary })).id)
-    }
+    case 'open payout':
+      return made(
+        (await post('/v1/payouts', payoutBody({ beneficiary: payeeOf(OPEN_ACCOUNT) }))).id,
+      )
     case 'beneficiary':
-      return made((await post('/v1/beneficiaries', aPayout().beneficiary)).id)
+      return made((await post('/v1/beneficiaries', payoutBody().beneficiary)).id)
     case 'webhook endpoint':
       await deleteEndpoints(tenant)
       return made((await post('/v1/webhook_endpoints', { url: 'https://shop.example/hook' })).id)

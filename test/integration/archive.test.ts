@@ -16,8 +16,8 @@ import { clockSkew } from '../support/clock_skew.js'
 import { eventually } from '../support/eventually.js'
 import { printed, refused } from '../support/operator_cli.js'
 import { withKey, type HttpAnswer } from '../support/partner.js'
-import { payByQr, payOut, untilStatus } from '../support/payments.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { payByQr, payOut, requestPayout, untilStatus } from '../support/payments.js'
+import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createWorld, MASTER } from '../support/world.js'
@@ -147,9 +147,7 @@ t.test('partners have the young payment only, and a key is not paid twice', asyn
   gone(await partner.request('POST', `${path}/cancel`), 'payment_intent_not_found')
 
   t.equal(await payOut(partner, 'pay 1'), payout, 'the key of an archived payout answers')
-  const { currency, beneficiary } = aPayout()
-  const other = { amount: '126000', currency, beneficiary, reference: 'another' }
-  t.match(await partner.request('POST', '/v1/payouts', other, withKey('pay 1')), {
+  t.match(await requestPayout(partner, 'pay 1', { amount: '126000', reference: 'another' }), {
     ...{ status: 409, body: { error: { code: 'duplicate_payout' } } },
   })
   const request = { ...anIntent(), partner_user_id: 'user one' }

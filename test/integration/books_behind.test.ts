@@ -21,7 +21,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { isAlive } from '../support/program.js'
-import { aPayout } from '../support/requests.js'
+import { payoutBody } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 t.setTimeout(0)
@@ -168,8 +168,7 @@ t.test('the word of a webhook pool alone stops submissions', async (t) => {
   t.match(stopped, { reasons: { processor: found } })
   await eventually('it is logged', () => found.test(stack.logOf('processor')))
   t.match(await stack.metrics(), /causeway_submissions_stopped(?:\{[^}]*\})? 1\n/)
-  const { beneficiary } = aPayout()
-  const written = await partner.request('POST', '/v1/beneficiaries', beneficiary)
+  const written = await partner.request('POST', '/v1/beneficiaries', payoutBody().beneficiary)
   t.equal(written.status, 201, 'writes are accepted')
   t.match(await ops.json('recovery show'), { active: true, stops: 'submissions' })
   const { exitCode, err } = await ops(

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js'
 import { withKey } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { wholePartnerGuide } from '../support/partner_guide.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -42,9 +42,7 @@ const captured = async (key: string): Promise<string> => {
   return id
 }
 const payTo = (account: string, key: string): Promise<string> =>
-  payOut(partner, key, {
-    beneficiary: { ...aPayout().beneficiary!, account_number: account },
-  })
+  payOut(partner, key, { beneficiary: payeeOf(account) })
 
 const TRIGGERS: Readonly<Record<EventType, () => Promise<unknown>>> = {
   'payment_intent.authorized': () => payByQr(partner, 'authorized'),
@@ -116,7 +114,7 @@ t.test('creates and changes without an event in the table send none', async (t) 
   await post(`${intent(id)}/session`, { partner_user_id: 'quiet', ...again })
   const scan = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
   t.equal((await partner.session(token).request('POST', `${intent(id)}/scan`, scan)).status, 200)
-  const { id: beneficiary = '' } = await post('/v1/beneficiaries', aPayout().beneficiary!)
+  const { id: beneficiary = '' } = await post('/v1/beneficiaries', payoutBody().beneficiary!)
   await post(`/v1/beneficiaries/${beneficiary}/disable`)
   await post('/v1/funding/deposits', { amount: '100', currency: 'USD' })
   const change = await partner.request('PATCH', endpoint, { description: 'quiet' })

@@ -14,11 +14,11 @@ import { SHARD_FILE, shardOf, storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { withKey, type HttpAnswer } from '../support/partner.js'
+import type { HttpAnswer } from '../support/partner.js'
 import { demoPartnerAt } from '../support/operators.js'
-import { untilStatus } from '../support/payments.js'
+import { idIn, requestPayout, untilStatus } from '../support/payments.js'
 import { executedAt, instructionsAt, writeStatement } from '../support/rail_journal.js'
-import { aPayout } from '../support/requests.js'
+import { payeeOf } from '../support/requests.js'
 import { saveBooks } from '../support/saved_books.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -141,24 +141,18 @@ const partner = await demoPartnerAt(processorAddress, SETUP, httpPort)
 const LOST = ['lost 1', 'lost 2', 'lost 3', 'accepted']
 
 /** The same request with the same key each time. */
-const payOut = (key: string): Promise<HttpAnswer> => {
-  const { currency, beneficiary } = aPayout()
-  const account = key === 'accepted' ? { account_number: NEVER_EXECUTED } : {}
-  const body = {
-    ...{ amount: '125000', currency, reference: `invoice ${key}` },
-    beneficiary: { ...beneficiary, ...account },
-  }
-  return partner.request('POST', '/v1/payouts', body, withKey(key))
-}
-
-const idOf = ({ body }: HttpAnswer): string => (body as { id: string }).id
+const payOut = (key: string): Promise<HttpAnswer> =>
+  requestPayout(partner, key, {
+    reference: `invoice ${key}`,
+    ...(key === 'accepted' ? { beneficiary: payeeOf(NEVER_EXECUTED) } : {}),
+  })
 
 async function paidOut(key: string): Promise<string> {
   const answer = await eventually(`${key} is taken`, async () => {
     const given = await payOut(key).catch(() => undefined)
     return given !== undefined && given.status < 300 && given
   })
-  const id = idOf(answer)
+  const id = idIn(answer)
   if (key !== 'accepted') await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
   return id
 }
@@ -247,7 +241,7 @@ t.test('older books in an empty folder, and a rail that comes late', async (t) =
     for (const key of LOST) {
       const id = await eventually(`${key} is taken`, async () => {
         const answer = await payOut(key).catch(() => undefined)
-        return answer !== undefined && answer.status < 300 && idOf(answer)
+        return answer !== undefined && answer.status < 300 && idIn(answer)
       })
       t.match(await partner.request('GET', `/v1/payouts/${id}`), { body: { status: 'created' } })
       held.set(`invoice ${key}`, id)

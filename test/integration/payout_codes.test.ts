@@ -18,8 +18,8 @@ import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { answerOf } from '../support/rpc_answers.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { payOut, untilStatus } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import { payOut, requestPayout, untilStatus } from '../support/payments.js'
+import { aPayout, payeeOf } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 t.setTimeout(0)
@@ -41,15 +41,12 @@ const { beneficiary } = aPayout()
 const UNKNOWN = '01M7Y8R76ZBRBZPA32270W80C3'
 
 let keys = 0
-function create(by: Partner, given: object = {}, key = `key ${++keys}`): Promise<HttpAnswer> {
-  const { amount, currency, reference } = aPayout({ amount: '125000' })
-  const body = { amount, currency, reference, beneficiary, ...given }
-  return by.request('POST', '/v1/payouts', body, withKey(key))
-}
+const create = (by: Partner, given: object = {}, key = `key ${++keys}`): Promise<HttpAnswer> =>
+  requestPayout(by, key, given)
 const post = (path: string, body?: object, key?: string): Promise<HttpAnswer> =>
   demo.request('POST', path, body, key === undefined ? {} : withKey(key))
 
-const inUsd = { ...beneficiary!, destination_country: 'US', currency: 'USD' }
+const inUsd = { ...beneficiary, destination_country: 'US', currency: 'USD' }
 const completed = await payOut(demo, 'the completed one')
 await untilStatus(demo, `/v1/payouts/${completed}`, 'completed')
 
@@ -57,8 +54,7 @@ type Code = keyof typeof PAYOUT_ERRORS | 'invalid_request' | 'idempotency_confli
 /** A new code of the registry without a case here does not compile. */
 const CASES: Readonly<Record<Code, () => Promise<HttpAnswer>>> = {
   invalid_request: () => create(demo, { amount: '125000.00' }),
-  invalid_beneficiary: () =>
-    create(demo, { beneficiary: { ...beneficiary!, account_number: '1' } }),
+  invalid_beneficiary: () => create(demo, { beneficiary: payeeOf('1') }),
   beneficiary_not_found: () => demo.request('GET', `/v1/beneficiaries/ben_${UNKNOWN}`),
   unsupported_currency: () => create(demo, { currency: 'THB' }),
   unsupported_destination: () => create(demo, { currency: 'USD', beneficiary: inUsd }),
@@ -215,7 +211,7 @@ t.test('of 200 concurrent payouts the balance pays as many as it covers', async 
     'the gateway has the key',
     async () => (await drained.request('GET', '/v1/balances')).status === 200,
   )
-  const stuck = { beneficiary: { ...beneficiary!, account_number: '9990000008' } }
+  const stuck = { beneficiary: payeeOf('9990000008') }
   const answers = await Promise.all(Array.from({ length: 200 }, () => create(drained, stuck)))
   const accepted = answers.filter(({ status }) => status === 202)
   t.equal(accepted.length, Number(COVERED))

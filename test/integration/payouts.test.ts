@@ -16,8 +16,8 @@ import { operatorsOf } from '../support/operators.js'
 import { answerOf } from '../support/rpc_answers.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { payOut, untilStatus } from '../support/payments.js'
-import { aPayout, largestMetadata } from '../support/requests.js'
+import { idIn, payOut, requestPayout, untilStatus } from '../support/payments.js'
+import { aPayout, largestMetadata, payeeOf } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 const PRODUCTION = 'api.production.localhost'
@@ -75,7 +75,7 @@ t.test('a beneficiary is created, read, listed and disabled', async (t) => {
   for (const name of ['one', 'two', 'three']) {
     const created = await partner.request('POST', '/v1/beneficiaries', { ...beneficiary, name })
     t.equal(created.status, 201)
-    ids.unshift((created.body as { id: string }).id)
+    ids.unshift(idIn(created))
   }
   const [newest = ''] = ids
   const path = `/v1/beneficiaries/${newest}`
@@ -161,8 +161,7 @@ const simulate = (by: Partner, id: string, outcome: string): Promise<HttpAnswer>
 
 /** A payout to an account at which payouts stay `processing`. */
 async function payOutStuck(key: string): Promise<string> {
-  const account_number = '9990000008'
-  const id = await payOut(partner, key, { beneficiary: { ...beneficiary!, account_number } })
+  const id = await payOut(partner, key, { beneficiary: payeeOf('9990000008') })
   await untilStatus(partner, `/v1/payouts/${id}`, 'processing')
   return id
 }
@@ -252,13 +251,10 @@ t.test('every movement is listed once at every page size', async (t) => {
 
 t.test('pages of the largest payouts end early, and other requests are served', async (t) => {
   const reference = 'the largest'
-  const { amount, currency } = aPayout({ amount: '125000' })
-  const largest = { amount, currency, beneficiary, reference, metadata: largestMetadata() }
+  const largest = { reference, metadata: largestMetadata() }
   const ids: string[] = []
-  for (let i = 0; i < 50; i++) {
-    const made = await partner.request('POST', '/v1/payouts', largest, withKey(`largest ${i}`))
-    ids.unshift((made.body as { id: string }).id)
-  }
+  for (let i = 0; i < 50; i++)
+    ids.unshift(idIn(await requestPayout(partner, `largest ${i}`, largest)))
   const query = new URLSearchParams({ reference, limit: '100' }).toString()
   const list = wholeList(`/v1/payouts?${query}`)
   const gets = ids.map((id) => partner.request('GET', `/v1/payouts/${id}`))
@@ -291,10 +287,9 @@ t.test('production lists nothing of the sandbox', async (t) => {
 t.test('sandbox account numbers have no effect in production', async (t) => {
   const live = await productionPartner()
   await openProduction(stack.sandbox)
-  for (const account_number of ['9990000001', '9990000005', '9990000006', '9990000008']) {
-    const to = { beneficiary: { ...beneficiary!, account_number } }
-    const id = await payOut(live, account_number, to)
-    t.ok(await untilStatus(live, `/v1/payouts/${id}`, 'completed'), account_number)
+  for (const account of ['9990000001', '9990000005', '9990000006', '9990000008']) {
+    const id = await payOut(live, account, { beneficiary: payeeOf(account) })
+    t.ok(await untilStatus(live, `/v1/payouts/${id}`, 'completed'), account)
   }
 })
 

@@ -9,10 +9,9 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import { type HttpAnswer, type Partner } from '../support/partner.js'
 import { demoPartnerAt } from '../support/operators.js'
-import { retryUntilFinal } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import { requestPayout, retryUntilFinal } from '../support/payments.js'
 import { startProcess } from '../support/single_process.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -29,11 +28,8 @@ interface Load {
   stop(): Promise<ReadonlyMap<string, number>>
 }
 
-function create(partner: Partner, key: string): Promise<HttpAnswer> {
-  const { amount, currency, beneficiary } = aPayout({ amount: '20000' })
-  const body = { amount, currency, beneficiary, reference: key }
-  return partner.request('POST', '/v1/payouts', body, withKey(key))
-}
+const create = (partner: Partner, key: string): Promise<HttpAnswer> =>
+  requestPayout(partner, key, { amount: '20000', reference: key })
 
 /** Clients that create payouts one after another, each with a key of its own, until a 503. */
 function startLoad(partner: Partner): Load {

@@ -18,7 +18,7 @@ import { printed, usageError } from '../support/operator_cli.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import { payeeOf } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 t.setTimeout(0)
@@ -34,8 +34,8 @@ const AS = ['--reason', 'end of day']
 const reconcile = (file: string, ...more: string[]): Promise<CliResult> =>
   ops('reconcile', file, ...PERIOD, ...AS, ...more)
 
-const payoutTo = (key: string, account_number: string): Promise<string> =>
-  payOut(partner, key, { beneficiary: { ...aPayout().beneficiary!, account_number } })
+const payoutTo = (key: string, account: string): Promise<string> =>
+  payOut(partner, key, { beneficiary: payeeOf(account) })
 
 /** A completed, a reversed, a failed and an open payout, and two payments by QR code. */
 async function makeMovements(): Promise<{ completed: string; reversed: string; captured: string }> {

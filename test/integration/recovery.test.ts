@@ -17,8 +17,7 @@ import { executedAt, writeStatement } from '../support/rail_journal.js'
 import { saveBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { payByQr, untilStatus } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import { idIn, payByQr, requestPayout, untilStatus } from '../support/payments.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 const LOST_PAYOUTS = 40
@@ -42,16 +41,11 @@ const keys = Array.from({ length: LOST_PAYOUTS }, (_, i) => `lost ${i}`)
 const users = Array.from({ length: LOST_INTENTS }, (_, i) => `lost ${i}`)
 
 /** The same request with the same key each time. */
-const payOut = (partner: Partner, key: string): Promise<HttpAnswer> => {
-  const { currency, beneficiary } = aPayout()
-  const body = { amount: '125000', currency, beneficiary, reference: `invoice ${key}` }
-  return partner.request('POST', '/v1/payouts', body, withKey(key))
-}
-
-const idOf = ({ body }: HttpAnswer): string => (body as { id: string }).id
+const payOut = (partner: Partner, key: string): Promise<HttpAnswer> =>
+  requestPayout(partner, key, { reference: `invoice ${key}` })
 
 async function paidOut(partner: Partner, key: string): Promise<string> {
-  const id = idOf(await payOut(partner, key))
+  const id = idIn(await payOut(partner, key))
   await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
   return id
 }
@@ -196,7 +190,7 @@ t.test('recovery from an older copy of the books', async (t) => {
       status === 202 && text.includes('"status":"created"')
     t.ok(payouts.every(isHeld), 'all are held')
     const again = await payOut(partner, keys[0] ?? '')
-    t.match(again, { status: 200, body: { id: idOf(payouts[0]!) } }, 'the new key replays')
+    t.match(again, { status: 200, body: { id: idIn(payouts[0]!) } }, 'the new key replays')
     const intents = await Promise.all(
       users.map((user) => payByQr(partner, user, { corridor: 'vn_vietqr' })),
     )

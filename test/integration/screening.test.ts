@@ -18,8 +18,14 @@ import { decisionByReference } from '../../src/screening/screening.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
-import { payByQr, payOut, retryUntilFinal, untilStatus } from '../support/payments.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import {
+  payByQr,
+  payOut,
+  requestPayout,
+  retryUntilFinal,
+  untilStatus,
+} from '../support/payments.js'
+import { anIntent, promptPayQr } from '../support/requests.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -60,13 +66,8 @@ t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 const ops = operatorCli(stack.dataDir)
 
-const request = (reference: string): object => {
-  const { amount, currency, beneficiary } = aPayout({ amount: '125000' })
-  return { amount, currency, beneficiary, reference }
-}
-
 const tryPayout = (key: string, reference: string): Promise<HttpAnswer> =>
-  partner.request('POST', '/v1/payouts', request(reference), withKey(key))
+  requestPayout(partner, key, { reference })
 
 const codeOf = ({ body }: HttpAnswer): unknown => (body as { error?: { code: string } }).error?.code
 

@@ -19,8 +19,9 @@ import { storeFiles } from '../support/books.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { answerOf } from '../support/rpc_answers.js'
-import { type HttpAnswer } from '../support/partner.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { withKey, type HttpAnswer } from '../support/partner.js'
+import { idIn, requestPayout } from '../support/payments.js'
+import { anIntent, payeeOf, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -61,27 +62,16 @@ const receiver = await stack.receiver(() => 404)
 const find = async (id: string): Promise<Found> => (await ops.json('find', id)) as unknown as Found
 
 const requestIdOf = ({ headers }: HttpAnswer): string => String(headers['x-request-id'])
-const key = (value: string) => ({ headers: { 'Idempotency-Key': value } })
 
-const { amount, currency, beneficiary } = aPayout({ amount: '125000' })
-const accepted = await partner.request(
-  'POST',
-  '/v1/payouts',
-  {
-    ...{ amount, currency, reference: 'case 4711' },
-    beneficiary: { ...beneficiary, name: NAME, account_number: ACCOUNT },
-  },
-  key('key of the case'),
-)
-const { id: payout } = accepted.body as { id: string }
+const accepted = await requestPayout(partner, 'key of the case', {
+  ...{ reference: 'case 4711', beneficiary: payeeOf(ACCOUNT, { name: NAME }) },
+})
+const payout = idIn(accepted)
 const payoutRequest = requestIdOf(accepted)
 
 const user = { ...anIntent(), partner_user_id: 'somchai@example' }
 const created = await partner.request(
-  'POST',
-  '/v1/payment_intents',
-  user,
-  key('intent of the case'),
+  ...(['POST', '/v1/payment_intents', user, withKey('intent of the case')] as const),
 )
 const { intent_id: intent, session_token: token } = created.body as {
   intent_id: string
@@ -96,7 +86,7 @@ const confirmed = await app.request(
   'POST',
   `/v1/payment_intents/${intent}/confirm`,
   undefined,
-  key('confirm of the case'),
+  withKey('confirm of the case'),
 )
 await eventually('the payout failed, its webhook is dead', async () => {
   const { data } = await find(payout)

@@ -13,10 +13,9 @@ import { assertCleanAudit, auditOf, type AuditResult } from '../support/audit.js
 import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, refused } from '../support/operator_cli.js'
-import { partnerOf, withKey, type Partner } from '../support/partner.js'
-import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { partnerOf, type Partner } from '../support/partner.js'
+import { idIn, payByQr, payOut, requestPayout, untilStatus } from '../support/payments.js'
 import { fetchOps } from '../support/raw_requests.js'
-import { aPayout } from '../support/requests.js'
 import type { CliResult } from '../support/program.js'
 import { changeJournal, instructionsAt, writeStatement } from '../support/rail_journal.js'
 import { startProcess, type SingleProcess } from '../support/single_process.js'
@@ -160,14 +159,11 @@ t.test('each rail is named where an operator looks', async (t) => {
 
 t.test('a rail that is down stops its own environment only', async (t) => {
   await bank.end('SIGKILL')
-  const { amount, currency, reference, beneficiary } = aPayout({ amount: '125000' })
-  const payout = { amount, currency, reference, beneficiary }
   let attempts = 0
   const answer = await eventually('production is refused', async () => {
-    const key = withKey(`down ${(attempts += 1)}`)
-    const answer = await partners.production.request('POST', '/v1/payouts', payout, key)
+    const answer = await requestPayout(partners.production, `down ${(attempts += 1)}`)
     if (answer.status !== 202) return answer
-    paid.production.push((answer.body as { id: string }).id) // it waits for its rail
+    paid.production.push(idIn(answer)) // it waits for its rail
     return false
   })
   t.match(answer, { body: { error: { code: 'rail_unavailable' } } })

@@ -8,9 +8,8 @@ import { usageError } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
 import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { aPayout } from '../support/requests.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
-import { payOut, untilStatus } from '../support/payments.js'
+import { idIn, payOut, requestPayout, untilStatus } from '../support/payments.js'
 import { type ReceivedWebhook, type TestReceiver } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 
@@ -211,14 +210,8 @@ t.test('a rotated secret signs from its activation on', async (t) => {
 
 t.test('deliveries are listed with their attempts, and an event is resent', async (t) => {
   const mine = await receiver(t)
-  const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
-  const accepted = await partner.request(
-    'POST',
-    '/v1/payouts',
-    { amount, currency, beneficiary, reference },
-    { headers: { 'Idempotency-Key': 'listed' } },
-  )
-  const { id: payout } = accepted.body as { id: string }
+  const accepted = await requestPayout(partner, 'listed')
+  const payout = idIn(accepted)
   const completed = await mine.until('the last event', isEventOf(payout, 'payout.completed'))
   await eventually('all are listed', async () => {
     const { data } = await listed(mine)

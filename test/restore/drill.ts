@@ -13,11 +13,10 @@ import { openSwitchLog } from '../../src/rails/switch/switch_log.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
-import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { retryUntilFinal, untilStatus } from '../support/payments.js'
+import { type HttpAnswer, type Partner } from '../support/partner.js'
+import { idIn, requestPayout, retryUntilFinal, untilStatus } from '../support/payments.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { instructionsAt, writeStatement } from '../support/rail_journal.js'
-import { aPayout } from '../support/requests.js'
 import { processesIn, startStack, type RunningStack } from '../support/stack.js'
 import { startPayers, type Payment } from '../workload/payers.js'
 import { booksOf, copyServer, type DrillStore, type MachineBooks } from './drill_books.js'
@@ -100,7 +99,7 @@ async function drill(
       throw error
     })
     if (answer.status !== 202) throw new Error(answer.text)
-    return { key, id: idOf(answer), finalStatus: 'completed' }
+    return { key, id: idIn(answer), finalStatus: 'completed' }
   }
   const payers = startPayers(PAYERS, payNext, options.pauseMs)
   await payers.until(options.before)
@@ -135,7 +134,7 @@ async function drill(
     const { unanswered } = payers
     const retried = new Map<string, string>()
     for (const key of [...lost, ...unanswered]) {
-      retried.set(key, idOf(await payUntilAnswered(partner, key)))
+      retried.set(key, idIn(await payUntilAnswered(partner, key)))
     }
     const matched = await matchOrphans(ops, retried)
     const all = new Map([...acknowledged, ...retried])
@@ -161,13 +160,8 @@ const OF_THE_BANK = /^(?:rail\.key|(?:rail|iso20022)\.db(?:-wal)?|iso20022|switc
 const referenceOf = (key: string): string => `invoice ${key}`
 
 /** The same request with the same key each time. */
-function pay(partner: Partner, key: string): Promise<HttpAnswer> {
-  const { currency, beneficiary } = aPayout()
-  const body = { amount: '125000', currency, beneficiary, reference: referenceOf(key) }
-  return partner.request('POST', '/v1/payouts', body, withKey(key))
-}
-
-const idOf = ({ body }: HttpAnswer): string => (body as { id: string }).id
+const pay = (partner: Partner, key: string): Promise<HttpAnswer> =>
+  requestPayout(partner, key, { reference: referenceOf(key) })
 
 async function payUntilAnswered(partner: Partner, key: string): Promise<HttpAnswer> {
   const answer = await retryUntilFinal(() => pay(partner, key))

@@ -5,7 +5,7 @@
  */
 import { withKey, type HttpAnswer, type Partner } from './partner.js'
 import { generateVietQr } from './qr_generators.js'
-import { anIntent, aPayout, promptPayQr } from './requests.js'
+import { anIntent, payoutBody, promptPayQr } from './requests.js'
 import { UndocumentedAnswer } from './documented_answers.js'
 import { eventually } from './eventually.js'
 
@@ -77,14 +77,19 @@ export async function payOut(
   key: string,
   over: Record<string, unknown> = {},
 ): Promise<string> {
-  const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000', ...over })
-  const body = { amount, currency, beneficiary, reference }
-  const created = await retryUntilFinal(() =>
-    partner.request('POST', '/v1/payouts', body, withKey(key)),
-  )
+  const created = await retryUntilFinal(() => requestPayout(partner, key, over))
   if (created.status !== 202) expectStatus(created, 200)
-  return (created.body as { id: string }).id
+  return idIn(created)
 }
+
+/** One request for a payout of VND, whatever its answer. */
+export const requestPayout = (
+  partner: Partner,
+  key: string,
+  over: object = {},
+): Promise<HttpAnswer> => partner.request('POST', '/v1/payouts', payoutBody(over), withKey(key))
+
+export const idIn = ({ body }: HttpAnswer): string => (body as { readonly id: string }).id
 
 /** Polls until the entity has this status. */
 export async function untilStatus(

@@ -38,6 +38,18 @@ export function aPayout(given: Partial<CreatePayout> = {}): CreatePayout {
   }
 }
 
+/** The body of `POST /v1/payouts`. */
+export function payoutBody<Given extends object>(given?: Given) {
+  const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
+  return { amount, currency, beneficiary, reference, ...given }
+}
+
+/** The beneficiary of these payouts with another account. */
+export const payeeOf = (account_number: string, given: object = {}) => ({
+  ...aPayout().beneficiary!,
+  ...{ account_number, ...given },
+})
+
 /** The largest metadata of a payout. The default character has the longest JSON escape. */
 export const largestMetadata = (character = '\u0001'): Record<string, string> =>
   Object.fromEntries(
