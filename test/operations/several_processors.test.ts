@@ -15,7 +15,16 @@ import { executed, OPERATOR, pay } from '../processor/scenarios.js'
 import { eventually } from '../support/eventually.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { testCluster } from '../support/served_shard.js'
-import { all, BECAUSE, cliOf, operatorFiles, startShard, TOKEN, type Listed } from './shard_clis.js'
+import {
+  all,
+  BECAUSE,
+  cliOf,
+  operatorFiles,
+  startCluster,
+  startShard,
+  TOKEN,
+  type Listed,
+} from './shard_clis.js'
 
 const BOTH = ['--corridors', 'th_promptpay,vn_vietqr']
 const STATEMENT_HEAD = 'time,transaction_id,instruction_id,movement,currency,amount\n'
@@ -140,10 +149,7 @@ t.test('books outside of a cluster have the address as their name, also in a cur
 
 t.test('submissions are paused and resumed in both shards', async (t) => {
   const shards = ['books_1', 'books_2']
-  const cluster = testCluster()
-  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
-  const ops = cliOf(t, addresses)
-  const worlds = shards.map((shard) => cluster.worlds.get(shard)!)
+  const { cluster, ops, worlds } = await startCluster(t, shards)
   const RAIL = ['--rail', 'sandbox', ...BECAUSE]
   const submitted = (): readonly number[] =>
     worlds.map(
@@ -178,9 +184,7 @@ t.test('submissions are paused and resumed in both shards', async (t) => {
 
 t.test('a statement is compared with the books of all shards', async (t) => {
   const shards = ['books_1', 'books_2']
-  const cluster = testCluster()
-  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
-  const ops = cliOf(t, addresses)
+  const { cluster, ops } = await startCluster(t, shards)
   const paid: { readonly id: string; readonly line: string }[] = []
   for (const shard of shards) {
     const world = cluster.worlds.get(shard)!
@@ -189,10 +193,11 @@ t.test('a statement is compared with the books of all shards', async (t) => {
     const at = toRfc3339(world.clock.now())
     paid.push({ id, line: `${at},tx_${shard},${id},executed,VND,12500000\n` })
   }
+  const file = join(all, 'both.csv')
+  const days = ['--from', '2020-01-01', '--until', '2100-01-01']
   const reconcile = (lines: readonly string[]): Promise<CliResult> => {
-    const file = join(all, 'both.csv')
     writeFileSync(file, [STATEMENT_HEAD, ...lines].join(''))
-    return ops('reconcile', file, '--from', '2020-01-01', '--until', '2100-01-01', ...BECAUSE)
+    return ops('reconcile', file, ...days, ...BECAUSE)
   }
   const whole = await reconcile(paid.map(({ line }) => line))
   t.equal(whole.exitCode, 0, whole.out + whole.err)
@@ -200,29 +205,23 @@ t.test('a statement is compared with the books of all shards', async (t) => {
     const log = (await ops.json('actions', '--shard', shard))['data']
     t.match(log, [{ action: 'reconcile', actor: 'ann' }], `${shard} has it in its log`)
   }
-  const file = join(all, 'both.csv')
-  const days = ['--from', '2020-01-01', '--until', '2100-01-01']
-  const ofRail = (rail: string, period = days): Promise<CliResult> =>
-    ops('reconcile', file, ...period, '--rail', rail, ...BECAUSE)
+  const ofRail = (rail: string): Promise<CliResult> =>
+    ops('reconcile', file, ...days, '--rail', rail, ...BECAUSE)
   t.match(await ofRail('sandbox'), { exitCode: 0 })
   t.match(
     await ofRail('sandbx'),
     usageError('No route and no booking of the period is of the rail sandbx: sandbox.\n'),
   )
   for (const [kept, missing] of [paid, paid.toReversed()] as const) {
-    const { exitCode, out } = await reconcile([kept!.line])
-    t.equal(exitCode, 1)
-    t.match(out, missing!.id)
-    t.notMatch(out, kept!.id)
+    const found = await reconcile([kept!.line])
+    t.match(found, { exitCode: 1, out: missing!.id })
+    t.notMatch(found.out, kept!.id)
   }
 })
 
 t.test('payments of another shard are no orphan executions of the released one', async (t) => {
-  const shards = ['books_1', 'books_2', 'books_3']
-  const cluster = testCluster()
-  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
-  const ops = cliOf(t, addresses)
-  const [mine, ...others] = shards.map((shard) => cluster.worlds.get(shard)!)
+  const { ops, worlds } = await startCluster(t, ['books_1', 'books_2', 'books_3'])
+  const [mine, ...others] = worlds
   const underWay = await Promise.all(others.map((world) => pay(world)))
   await mine!.run(enterRecovery('a test'))
   const at = toRfc3339(mine!.clock.now())
@@ -247,10 +246,7 @@ t.test('payments of another shard are no orphan executions of the released one',
 
 t.test('a decision about an orphan execution is one in each shard that lacks it', async (t) => {
   const shards = ['books_1', 'books_2']
-  const cluster = testCluster()
-  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
-  const ops = cliOf(t, addresses)
-  const worlds = shards.map((shard) => cluster.worlds.get(shard)!)
+  const { ops, worlds } = await startCluster(t, shards)
   const lost = [execution(), execution({ instruction_id: 'pout_2', reference: 'invoice 2' })]
   for (const world of worlds) {
     await world.run(enterRecovery('a test'))
@@ -297,9 +293,7 @@ t.test('a decision about an orphan execution is one in each shard that lacks it'
 
 t.test('each shard has an archive of its own', async (t) => {
   const shards = ['books_1', 'books_2']
-  const cluster = testCluster()
-  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
-  const ops = cliOf(t, addresses)
+  const { cluster, addresses, ops } = await startCluster(t, shards)
   const folder = join(all, 'archives')
   mkdirSync(folder, { mode: 0o700 })
   const url = await serveConsole(t, { processors: addresses, clock: systemClock })
@@ -407,18 +401,11 @@ t.test('processors that accept and never answer hold up no command', async (t) =
 })
 
 t.test('a change is refused by a shard in recovery mode, others are still found', async (t) => {
-  const shards = ['books_1', 'books_2']
-  const cluster = testCluster()
-  const addresses = [
-    await startShard(t, 'books_1', shards, cluster),
-    await startShard(t, 'books_2', shards, cluster),
-  ]
-  const worlds = [...cluster.worlds.values()]
+  const { ops, worlds } = await startCluster(t, ['books_1', 'books_2'])
   const [mine, other] = await Promise.all(
     worlds.map((world) => pay(world, { reference: 'sandbox:review' })),
   )
   await worlds[0]!.run(enterRecovery('a test'))
-  const ops = cliOf(t, addresses)
   const approve = (id: string): Promise<CliResult> => ops('payout approve', id, ...BECAUSE)
   t.match(await approve(other!.id), { exitCode: 0 })
   t.match(

@@ -9,7 +9,7 @@ import { createCaller } from '../../src/processor/commands/callers/caller_create
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { testCluster } from '../support/served_shard.js'
-import { all, BECAUSE, cliOf, startShard, type Listed } from './shard_clis.js'
+import { all, BECAUSE, cliOf, startCluster, startShard, type Listed } from './shard_clis.js'
 
 const ROUTE = {
   ...{ country: 'TH', currency: 'THB', enabled: true, handling: 'on_top' },
@@ -129,12 +129,8 @@ t.test('a setting for all shards is set once', async (t) => {
 
 t.test('callers are those of all shards', async (t) => {
   const shards = ['books_1', 'books_2']
-  const cluster = testCluster()
-  const one = await startShard(t, 'books_1', shards, cluster)
-  const two = await startShard(t, 'books_2', shards, cluster)
-  const both = cliOf(t, [one, two])
-  const gone = `127.0.0.1:${await freePort('127.0.0.1')}`
-  const first = cliOf(t, [one, gone])
+  const { cluster, addresses, ops: both } = await startCluster(t, shards)
+  const first = cliOf(t, [addresses[0]!, `127.0.0.1:${await freePort('127.0.0.1')}`])
   const callerIn = (shard: string, name: string) =>
     cluster.worlds.get(shard)?.memory().callers.get(name)
   const create = await both('callers create gateway edge', ...BECAUSE)
@@ -186,13 +182,11 @@ t.test('callers are those of all shards', async (t) => {
 })
 
 t.test('a caller that is made in recovery mode is of one shard', async (t) => {
-  const shards = ['books_1', 'books_2']
-  const cluster = testCluster()
-  const one = await startShard(t, 'books_1', shards, cluster)
-  await startShard(t, 'books_2', shards, cluster)
-  await cluster.worlds.get('books_1')!.run(enterRecovery('a test'))
-  const made = await cliOf(t, [one])('callers create gateway edge', ...BECAUSE)
+  const { addresses, worlds } = await startCluster(t, ['books_1', 'books_2'])
+  const [one, two] = worlds
+  await one!.run(enterRecovery('a test'))
+  const made = await cliOf(t, [addresses[0]!])('callers create gateway edge', ...BECAUSE)
   t.match(made, { exitCode: 1, out: /NOT SET IN ALL SHARDS: the processor is in recovery mode/ })
-  t.ok(cluster.worlds.get('books_1')!.memory().callers.has('edge'))
-  t.notOk(cluster.worlds.get('books_2')!.memory().callers.has('edge'))
+  t.ok(one!.memory().callers.has('edge'))
+  t.notOk(two!.memory().callers.has('edge'))
 })

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { FILES } from '../../src/base/subjects.js'
 import { withEveryRole } from '../support/callers.js'
 import { operatorCli, type OperatorCli } from '../support/operator_cli.js'
-import { serveShard, type TestCluster } from '../support/served_shard.js'
+import { serveShard, testCluster, type TestCluster } from '../support/served_shard.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createWorld } from '../support/world.js'
 
@@ -28,6 +28,14 @@ export async function startShard(
   const callers = withEveryRole(TOKEN, 'ann')
   const { address } = await serveShard(t, { world, shard, shards, callers, cluster })
   return address
+}
+
+/** Processors of these shards, the worlds of their books, and the CLI. */
+export async function startCluster(t: Test, shards: readonly string[]) {
+  const cluster = testCluster()
+  const addresses = await Promise.all(shards.map((shard) => startShard(t, shard, shards, cluster)))
+  const worlds = shards.map((shard) => cluster.worlds.get(shard)!)
+  return { cluster, addresses, worlds, ops: cliOf(t, addresses) }
 }
 
 export function operatorFiles(t: Test): { readonly folder: string; readonly tokenFile: string } {

@@ -1,40 +1,67 @@
 /** Restarts, back-off and liveness of a managed process. */
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { plus, SECOND, systemClock } from '../../src/base/clock.js'
-import { manageProcess } from '../../src/supervisor/managed_process.js'
+import {
+  manageProcess,
+  type ManagedProcess,
+  type ManagedProcessOptions,
+} from '../../src/supervisor/managed_process.js'
+import type { Program } from '../../src/supervisor/program.js'
 import { eventually } from '../support/eventually.js'
 import { isAlive } from '../support/program.js'
 
+const SLEEPS = 'exec sleep 60'
+
+/** A managed shell. By default it is ready at once, and not restarted. */
+function manage(
+  t: Test,
+  name: string,
+  program: () => Partial<Program> & { readonly script: string },
+  options: Partial<ManagedProcessOptions> = {},
+): ManagedProcess {
+  return manageProcess({
+    name,
+    program: () => {
+      const { script, ...more } = program()
+      const shell = { command: '/bin/sh', arguments: ['-c', script], environment: process.env }
+      return { ...shell, readyWhen: () => ({}), ...more }
+    },
+    logPath: join(t.testdir(), `${name}.log`),
+    clock: systemClock,
+    isStopping: () => true,
+    onReady: () => undefined,
+    onLost: () => undefined,
+    onRefused: () => undefined,
+    ...options,
+  })
+}
+
 t.test('a program whose books are behind is not started again', async (t) => {
-  const folder = t.testdir()
   const refused: (readonly [why: string, exitCode: number])[] = []
   const lost: string[] = []
   const ends = { at: 'its start' }
-  const manage = (log: string) =>
-    manageProcess({
-      name: 'books',
-      program: () => ({
-        command: '/bin/sh',
-        arguments: ['-c', ends.at === 'its start' ? 'echo behind; exit 78' : 'read x; exit 78'],
-        environment: process.env,
+  const books = () =>
+    manage(
+      t,
+      'books',
+      () => ({
+        script: ends.at === 'its start' ? 'echo behind; exit 78' : 'read x; exit 78',
         readyWhen: () => (ends.at === 'its start' ? undefined : {}),
       }),
-      logPath: join(folder, log),
-      clock: systemClock,
-      probeIntervalMs: 5,
-      isStopping: () => false,
-      onReady: () => undefined,
-      onLost: (why) => lost.push(why),
-      onRefused: (why, exitCode) => refused.push([why, exitCode]),
-    })
-  await t.rejects(manage('start.log').start(), {
+      {
+        ...{ probeIntervalMs: 5, isStopping: () => false },
+        onLost: (why) => lost.push(why),
+        onRefused: (why, exitCode) => refused.push([why, exitCode]),
+      },
+    )
+  await t.rejects(books().start(), {
     name: 'StartupError',
     message: 'books does not start: behind',
     exitCode: 78,
   })
   ends.at = 'later'
-  const managed = manage('later.log')
+  const managed = books()
   await managed.start()
   await eventually('the refusal is reported', () => refused.length === 1)
   t.same([refused, lost, managed.restarts], [[['', 78]], [], 0])
@@ -50,25 +77,14 @@ t.test('a program is restarted after three missed probes, not after two', async 
   let probes = 0
   /** Whether the probe of this number is answered. */
   let answersTo = (number: number): boolean => number % 3 === 0
-  const managed = manageProcess({
-    name: 'sleeper',
-    program: () => ({
-      command: '/bin/sleep',
-      arguments: ['60'],
-      environment: process.env,
-      readyWhen: () => ({}),
-      isAlive: () => Promise.resolve(answersTo(++probes)),
-    }),
-    logPath: join(t.testdir(), 'sleeper.log'),
+  const isAlive = () => Promise.resolve(answersTo(++probes))
+  const managed = manage(t, 'sleeper', () => ({ script: SLEEPS, isAlive }), {
     clock: { now: () => plus(systemClock.now(), aheadMs) },
-    probeIntervalMs: 5,
-    isStopping: () => stopping,
-    onReady: () => undefined,
+    ...{ probeIntervalMs: 5, isStopping: () => stopping },
     onLost: (why, againAfterMs) => {
       lost.push(why)
       pauses.push(againAfterMs)
     },
-    onRefused: () => undefined,
   })
   await managed.start()
   const { pid } = managed
@@ -102,24 +118,22 @@ t.test('a program is replaced by what is on disk', async (t) => {
   const lost: string[] = []
   const refused: string[] = []
   /** What the next run does. */
-  const disk = { script: 'exec sleep 60', canReplace: false, isReady: true }
+  const disk = { script: SLEEPS, canReplace: false, isReady: true }
   let stopping = false
-  const managed = manageProcess({
-    name: 'books',
-    program: () => ({
-      command: '/bin/sh',
-      arguments: ['-c', disk.script],
-      environment: process.env,
+  const managed = manage(
+    t,
+    'books',
+    () => ({
+      script: disk.script,
       ...(disk.canReplace ? { canReplace: true as const } : {}),
       readyWhen: () => (disk.isReady ? {} : undefined),
     }),
-    logPath: join(t.testdir(), 'books.log'),
-    clock: systemClock,
-    isStopping: () => stopping,
-    onReady: () => undefined,
-    onLost: (why) => lost.push(why),
-    onRefused: (why) => refused.push(why),
-  })
+    {
+      isStopping: () => stopping,
+      onLost: (why) => lost.push(why),
+      onRefused: (why) => refused.push(why),
+    },
+  )
   await t.rejects(managed.replace('overlap'), { message: 'books is not ready' })
   await managed.start()
   for (const how of ['overlap', 'one_at_a_time'] as const) {
@@ -140,7 +154,7 @@ t.test('a program is replaced by what is on disk', async (t) => {
   disk.canReplace = false
   await t.rejects(managed.replace('one_at_a_time'), { message: 'books does not start: broken' })
   t.same([managed.isReady, lost[0]], [false, 'broken'], 'it is started again as any other')
-  Object.assign(disk, { script: 'exec sleep 60', isReady: true })
+  Object.assign(disk, { script: SLEEPS, isReady: true })
   await eventually('it is ready again', () => managed.isReady)
   stopping = true
   await managed.stop()
@@ -149,25 +163,11 @@ t.test('a program is replaced by what is on disk', async (t) => {
 
 t.test('a slow start says what the program logged last', async (t) => {
   const said: string[] = []
-  const managed = manageProcess({
-    name: 'slow',
-    program: () => ({
-      command: '/bin/sh',
-      arguments: [
-        '-c',
-        `echo '{"level":"warn","reason":"no store","message":"waits"}'; exec sleep 60`,
-      ],
-      environment: process.env,
-      readyWhen: () => (said.at(-1) === 'waits: no store' ? {} : undefined),
-    }),
-    logPath: join(t.testdir(), 'slow.log'),
+  const script = `echo '{"level":"warn","reason":"no store","message":"waits"}'; ${SLEEPS}`
+  const readyWhen = () => (said.at(-1) === 'waits: no store' ? {} : undefined)
+  const managed = manage(t, 'slow', () => ({ script, readyWhen }), {
     slowEveryMs: 100,
-    clock: systemClock,
-    isStopping: () => true,
-    onReady: () => undefined,
     onSlow: (line) => said.push(line),
-    onLost: () => undefined,
-    onRefused: () => undefined,
   })
   await managed.start()
   await managed.stop()
@@ -180,21 +180,8 @@ t.test('a slow start prints no warning', async (t) => {
   process.on('warning', listener)
   t.teardown(() => process.off('warning', listener))
   let checks = 0
-  const managed = manageProcess({
-    name: 'sleeper',
-    program: () => ({
-      command: '/bin/sleep',
-      arguments: ['60'],
-      environment: process.env,
-      readyWhen: () => (++checks > 30 ? {} : undefined),
-    }),
-    logPath: join(t.testdir(), 'sleeper.log'),
-    clock: systemClock,
-    isStopping: () => true,
-    onReady: () => undefined,
-    onLost: () => undefined,
-    onRefused: () => undefined,
-  })
+  const readyWhen = () => (++checks > 30 ? {} : undefined)
+  const managed = manage(t, 'sleeper', () => ({ script: SLEEPS, readyWhen }))
   await managed.start()
   await managed.stop()
   await new Promise((resolve) => setImmediate(resolve))
@@ -206,23 +193,12 @@ t.test('a slow start prints no warning', async (t) => {
 
 t.test('a start has a limit, and one that migrates its data has none', async (t) => {
   const start = (name: string, script: string): Promise<void> => {
-    const managed = manageProcess({
-      name,
-      program: () => ({
-        command: '/bin/sh',
-        // The descriptor of the channel to the supervisor: a line is a message.
-        arguments: ['-c', `exec 9>&"$NODE_CHANNEL_FD"; ${script}`],
-        environment: process.env,
-        readyWhen: 'message',
-        readyTimeoutMs: 2 * SECOND,
-      }),
-      logPath: join(t.testdir(), `${name}.log`),
-      clock: systemClock,
-      isStopping: () => true,
-      onReady: () => undefined,
-      onLost: () => undefined,
-      onRefused: () => undefined,
-    })
+    const managed = manage(t, name, () => ({
+      // The descriptor of the channel to the supervisor: a line is a message.
+      script: `exec 9>&"$NODE_CHANNEL_FD"; ${script}`,
+      readyWhen: 'message',
+      readyTimeoutMs: 2 * SECOND,
+    }))
     t.teardown(() => managed.stop())
     return managed.start()
   }

@@ -1,6 +1,6 @@
 /** The ops port accepts only loopback and configured host names (DNS rebinding). */
 import { get } from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openOpsServer, type StackState } from '../../src/supervisor/ops_server.js'
 
 const ACCEPTED = [
@@ -46,39 +46,38 @@ const stackOf = (processes: Readonly<Record<string, boolean>>): StackState => ({
   disk: { isLow: () => false, freeBytes: () => 1 },
 })
 
-t.test('every path accepts loopback and configured hosts only', async (t) => {
-  const listen = { host: '127.0.0.1', port: 0, hosts: ['ops.example.com'] }
-  const ops = await openOpsServer(listen, stackOf({}))
+/** An open server of this stack, beyond loopback if `host` is. */
+async function opened(t: Test, stack: StackState, host = '127.0.0.1', hosts: string[] = []) {
+  const ops = await openOpsServer({ host, port: 0, hosts }, stack)
   t.teardown(() => ops.close())
-  const statusOf = (path: string, host: string): Promise<number | undefined> =>
-    new Promise((resolve, reject) => {
-      get(`${ops.url}${path}`, { headers: { host }, agent: false }, (response) => {
-        response.resume()
-        resolve(response.statusCode)
-      }).on('error', reject)
-    })
+  return ops
+}
+
+/** Of a request that names this host. */
+const statusOf = (url: string, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    get(url, { headers: { host }, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).on('error', reject)
+  })
+
+t.test('every path accepts loopback and configured hosts only', async (t) => {
+  const { url } = await opened(t, stackOf({}), '127.0.0.1', ['ops.example.com'])
   for (const path of ['/healthz', '/readyz', '/metrics']) {
-    for (const host of ACCEPTED) t.equal(await statusOf(path, host), 200, `${path} ${host}`)
-    for (const host of REJECTED) t.equal(await statusOf(path, host), 421, `${path} ${host}`)
+    for (const host of ACCEPTED) t.equal(await statusOf(url + path, host), 200, `${path} ${host}`)
+    for (const host of REJECTED) t.equal(await statusOf(url + path, host), 421, `${path} ${host}`)
   }
 })
 
 t.test('beyond loopback any IP address is accepted as host, and no other name', async (t) => {
-  const ops = await openOpsServer({ host: '0.0.0.0', port: 0, hosts: [] }, stackOf({}))
-  t.teardown(() => ops.close())
-  t.match(ops.url, /^http:\/\/127\.0\.0\.1:/, 'the reported address can be connected to')
-  const statusOf = (host: string): Promise<number | undefined> =>
-    new Promise((resolve, reject) => {
-      get(`${ops.url}/healthz`, { headers: { host }, agent: false }, (response) => {
-        response.resume()
-        resolve(response.statusCode)
-      }).on('error', reject)
-    })
+  const { url } = await opened(t, stackOf({}), '0.0.0.0')
+  t.match(url, /^http:\/\/127\.0\.0\.1:/, 'the reported address can be connected to')
   for (const host of ['10.0.0.1', '10.0.0.1:9090', '[2001:db8::1]:9090', 'localhost']) {
-    t.equal(await statusOf(host), 200, host)
+    t.equal(await statusOf(`${url}/healthz`, host), 200, host)
   }
   for (const host of ['evil.example', '10.0.0.1.evil.example', 'ops.example.com', '[evil]']) {
-    t.equal(await statusOf(host), 421, host)
+    t.equal(await statusOf(`${url}/healthz`, host), 421, host)
   }
 })
 
@@ -87,27 +86,22 @@ t.test('a process of which something does not work is named, and ready', async (
   const managedProcesses = stack.managedProcesses.map((each) =>
     each.name === 'processor' ? { ...each, degraded: 'a rail is not named' } : each,
   )
-  const listen = { host: '127.0.0.1', port: 0, hosts: [] }
-  const ops = await openOpsServer(listen, { ...stack, managedProcesses })
-  t.teardown(() => ops.close())
-  const answer = await fetch(`${ops.url}/readyz`)
+  const { url } = await opened(t, { ...stack, managedProcesses })
+  const answer = await fetch(`${url}/readyz`)
   t.equal(answer.status, 200)
   t.match(await answer.json(), { degraded: { processor: 'a rail is not named' } })
 })
 
 t.test('readiness of a role depends on its own processes', async (t) => {
   const readyOf = async (processes: Readonly<Record<string, boolean>>) => {
-    const listen = { host: '127.0.0.1', port: 0, hosts: [] }
-    const ops = await openOpsServer(listen, stackOf(processes))
-    const statusOf = async (query: string) => (await fetch(`${ops.url}/readyz${query}`)).status
+    const { url } = await opened(t, stackOf(processes))
+    const statusOf = async (query: string) => (await fetch(`${url}/readyz${query}`)).status
     const roles = ['gateway', 'processor', 'webhooks', 'rail']
     const statuses = await Promise.all(roles.map((role) => statusOf(`?role=${role}`)))
     const ready = roles.filter((_role, i) => statuses[i] === 200)
     t.equal(await statusOf('?role=nats'), 404)
     t.equal(await statusOf('?role='), 404)
-    const whole = await statusOf('')
-    await ops.close()
-    return [...ready, ...(whole === 200 ? ['all'] : [])]
+    return [...ready, ...((await statusOf('')) === 200 ? ['all'] : [])]
   }
   const all = {
     ...{ nats: true, rail: true, processor: true },

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
 import { withKey } from '../support/partner.js'
 import { type ReceivedWebhook } from '../support/receiver.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { openCollector, type CollectedSpan } from './collector.js'
 
@@ -140,11 +140,8 @@ t.test('a QR payment, over a restart of the processor', async (t) => {
 })
 
 t.test("a payout in its caller's trace, and a later request in another one", async (t) => {
-  const { amount, currency, beneficiary } = aPayout({ amount: '125000' })
-  const request = {
-    ...{ amount, currency, reference: 'traced' },
-    beneficiary: { ...beneficiary, name: NAME, account_number: ACCOUNT },
-  }
+  const beneficiary = payeeOf(ACCOUNT, { name: NAME })
+  const request = payoutBody({ reference: 'traced', beneficiary })
   const created = await partner.request('POST', '/v1/payouts', request, {
     headers: { 'Idempotency-Key': 'payout', traceparent: CALLER },
   })
