@@ -1,17 +1,14 @@
 /** Two webhook pools share the events: one list for partners, also while one pool is killed. */
 import t from 'tap'
-import { MINUTE } from '../../src/base/clock.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { rawPool } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { payByQr, payOut } from '../support/payments.js'
-import { receiverOf, type TestReceiver } from '../support/receiver.js'
+import { payBoth, receivedBy, untilReceived } from './paid_events.js'
+import type { TestReceiver } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 
 const PAGE = 20
-const OF_A_PAYOUT = ['payout.completed', 'payout.created', 'payout.processing']
-const OF_AN_INTENT = ['payment_intent.captured']
 
 interface Listed {
   readonly data: readonly {
@@ -21,52 +18,24 @@ interface Listed {
   }[]
   readonly next_cursor: string | null
 }
-interface Event {
-  readonly type: string
-  readonly data: {
-    readonly payout?: { readonly id: string }
-    readonly payment_intent?: { readonly intent_id: string }
-  }
-}
 
 t.setTimeout(0)
 const settings = { RAIL_DELAY_MS: '20', WEBHOOK_POOLS: '2' }
 const stack = await startStack({ t, dataDir: tempFolder(t), settings })
 const { partner } = stack
-const receivers = [await receiverOf(partner), await receiverOf(partner)] as const
-t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())))
+const receivers = [await stack.receiver(), await stack.receiver()] as const
 
 /** The events that every receiver must get: `entity type`. */
 const expected = new Set<string>()
 let payments = 0
 
 async function payAll(count: number): Promise<void> {
-  const one = async (): Promise<void> => {
-    const key = `pools ${++payments}`
-    const payout = await payOut(partner, key)
-    for (const type of OF_A_PAYOUT) expected.add(`${payout} ${type}`)
-    const { id } = await payByQr(partner, key)
-    for (const type of OF_AN_INTENT) expected.add(`${id} ${type}`)
-  }
+  const one = () => payBoth(partner, `pools ${++payments}`, expected)
   await Promise.all(Array.from({ length: count }, one))
 }
 
-function receivedBy({ events }: TestReceiver): Set<string> {
-  const all = [...events.values()].map(({ body }) => JSON.parse(body.toString()) as Event)
-  return new Set(
-    all.map(({ type, data }) => `${data.payout?.id ?? data.payment_intent?.intent_id} ${type}`),
-  )
-}
-
 const untilAllAreReceived = async (): Promise<void> => {
-  for (const receiver of receivers) {
-    const haveArrived = (): boolean => {
-      const received = receivedBy(receiver)
-      return [...expected].every((each) => received.has(each))
-    }
-    // What a pool had not acknowledged before it ended is sent again by the bus, and asked about.
-    await eventually('all events arrive', haveArrived, MINUTE)
-  }
+  for (const receiver of receivers) await untilReceived(receiver, expected)
 }
 
 async function deliveriesOf({ endpointId }: TestReceiver): Promise<Listed['data']> {
