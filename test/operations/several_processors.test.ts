@@ -63,8 +63,8 @@ t.test('two shards with an owner', async (t) => {
       t.match(balance, printed('The books balance.'))
     }
     t.match(
-      await ops('deposit nobody sandbox USD 10', ...BECAUSE),
-      usageError(/There is no partner nobody/),
+      await ops('deposit unknown sandbox USD 10', ...BECAUSE),
+      usageError(/There is no partner unknown/),
     )
     t.match(await ops('payout show pout_01KA00000000000000000000000'), refused('No such payout.\n'))
   })

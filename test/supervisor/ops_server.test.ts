@@ -53,7 +53,7 @@ async function opened(t: Test, stack: StackState, host = '127.0.0.1', hosts: str
   return ops
 }
 
-/** Of a request that names this host. */
+/** The status of the answer to a request that names this host. */
 const statusOf = (url: string, host: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     get(url, { headers: { host }, agent: false }, (response) => {
