@@ -3,6 +3,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Pair } from '../support/certificates.js'
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUCeDmuBZmsjz9AdDu6RfbCqToSnYwCgYIKoZIzj0EAwIw
@@ -24,9 +25,12 @@ N2M5cnZOYqg0Om8ZeMUMEs9cDjMAw3XrCIfIE7X1jDtCntw1aESneNDi
 `
 
 /** Both as files in this folder, by the names of their settings. */
-export function certificateFiles(folder: string): Record<'TLS_CERT_FILE' | 'TLS_KEY_FILE', string> {
+export function certificateFiles(
+  folder: string,
+  { certificate, key }: Pair = { certificate: CERTIFICATE, key: KEY },
+): Record<'TLS_CERT_FILE' | 'TLS_KEY_FILE', string> {
   const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') }
-  writeFileSync(files.TLS_CERT_FILE, CERTIFICATE)
-  writeFileSync(files.TLS_KEY_FILE, KEY)
+  writeFileSync(files.TLS_CERT_FILE, certificate)
+  writeFileSync(files.TLS_KEY_FILE, key)
   return files
 }

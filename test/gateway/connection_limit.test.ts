@@ -1,6 +1,6 @@
 /** The connection limit: counts of the gateway and the kernel, and both at a real server. */
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
@@ -10,15 +10,17 @@ import {
 } from '../../gateway/admission/connection_limit.js'
 import { openConnections } from '../../gateway/admission/socket_count.js'
 import { eventually } from '../support/eventually.js'
+import { openClient } from './open_client.js'
 import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 const CAPACITY = 1_000_000
 const log = createLog('test', { LOG_LEVEL: 'silent' })
+const capOf = (max: number, countOpen: () => Promise<OpenConnections>) =>
+  createConnectionCap({ max, countOpen, log })
 
 t.test('a source is rejected at its limit, and another one is not', async (t) => {
-  const held = new Map([['a', 4]])
-  const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(held), log })
+  const cap = capOf(4, () => Promise.resolve(new Map([['a', 4]])))
   for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
   await setImmediatePassed()
   t.equal(cap('a', CAPACITY), false)
@@ -27,7 +29,7 @@ t.test('a source is rejected at its limit, and another one is not', async (t) =>
 
 t.test('closed connections do not count after a recount', async (t) => {
   let open = new Map([['a', 1]])
-  const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(open), log })
+  const cap = capOf(4, () => Promise.resolve(open))
   for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
   await setImmediatePassed()
   t.equal(cap('a', CAPACITY), true, 'one counted by the kernel, and two opened since')
@@ -43,7 +45,7 @@ t.test('a source that closes all connections is not rejected by an old count', a
     counts += 1
     return Promise.resolve(open)
   }
-  const cap = createConnectionCap({ max: 4, countOpen, log })
+  const cap = capOf(4, countOpen)
   for (let i = 0; i < 4; i++) t.equal(cap('a', CAPACITY), true)
   await setImmediatePassed()
   t.equal(cap('a', CAPACITY), false)
@@ -61,7 +63,7 @@ t.test('the table may have more sources than a function call takes arguments', a
     const sources = Array.from({ length: 300_000 }, (_, i): [string, number] => [`s${i}`, 1])
     return Promise.resolve(new Map([...sources, ['a', 4]]))
   }
-  const cap = createConnectionCap({ max: 4, countOpen, log })
+  const cap = capOf(4, countOpen)
   for (let i = 0; i < 4; i++) cap('a', CAPACITY)
   await eventually('the table is read again without a new connection', () => counts > 1)
   t.equal(cap('a', CAPACITY), false)
@@ -81,7 +83,7 @@ t.test('for any sequence no source holds more than the limit', async (t) => {
             counted = new Map([['a', held]])
             answer = resolve
           })
-        const cap = createConnectionCap({ max: MAX, countOpen, log })
+        const cap = capOf(MAX, countOpen)
         for (const step of steps) {
           if (step === 'open' && cap('a', CAPACITY)) held += 1
           if (step === 'end') held = Math.max(0, held - 1)
@@ -101,11 +103,7 @@ t.test('for any sequence no source holds more than the limit', async (t) => {
 })
 
 t.test('without a socket table no connection is rejected', async (t) => {
-  const cap = createConnectionCap({
-    max: 2,
-    countOpen: () => Promise.reject(new Error('no such file')),
-    log,
-  })
+  const cap = capOf(2, () => Promise.reject(new Error('no such file')))
   cap('a', CAPACITY)
   cap('a', CAPACITY)
   await setImmediatePassed()
@@ -137,17 +135,21 @@ t.test('the socket table lists the connections to a port', { skip: noKernelList 
 t.test('a gateway closes connections above the limit, then serves again', async (t) => {
   const gateway = await startGateway(t, { connectionsMax: 8 })
   const sockets = await opened(t, gateway.port, 8)
-  const send = async (): Promise<string> =>
-    (await roundTrip(gateway.port, bytesOf(createRequest()))).text
-  await eventually('one more is rejected', async () => statusOf(await send()) === 429)
+  await eventually(
+    'one more is rejected',
+    async () => statusOf(await answerOf(gateway.port)) === 429,
+  )
   t.match(await gateway.metrics(), /causeway_http_limited_total\{limit="connections"\} [1-9]/)
   for (const socket of sockets) socket.destroy()
-  await eventually('connections are accepted again', async () => statusOf(await send()) === 201)
+  await eventually(
+    'connections are accepted again',
+    async () => statusOf(await answerOf(gateway.port)) === 201,
+  )
 })
 
 t.test('a source gets at most half of the free connections', async (t) => {
   for (const count of [1, 2, 3, 9]) {
-    const cap = createConnectionCap({ max: 4_000, countOpen: () => new Promise(() => {}), log })
+    const cap = capOf(4_000, () => new Promise(() => {}))
     const all = 1_000
     const held = new Map<string, number>()
     let open = 0
@@ -171,23 +173,26 @@ t.test('without capacity every new connection is answered 503', async (t) => {
     environment: { RATE_LIMIT: 'off' },
   })
   const sockets = await opened(t, gateway.port, 2)
-  const send = async (): Promise<string> =>
-    (await roundTrip(gateway.port, bytesOf(createRequest()))).text
-  const refused = await send()
+  const refused = await answerOf(gateway.port)
   t.equal(statusOf(refused), 503)
   t.match(refused, /^retry-after: 1\r$/im)
   for (const socket of sockets) socket.destroy()
-  await eventually('connections are accepted again', async () => statusOf(await send()) === 201)
+  await eventually(
+    'connections are accepted again',
+    async () => statusOf(await answerOf(gateway.port)) === 201,
+  )
 })
 
 t.test('RATE_LIMIT=off and trusted proxies have no connection limit', async (t) => {
   for (const environment of [{ RATE_LIMIT: 'off' }, { TRUSTED_PROXIES: '127.0.0.0/8' }]) {
     const gateway = await startGateway(t, { connectionsMax: 2, environment })
     await opened(t, gateway.port, 6)
-    const { text } = await roundTrip(gateway.port, bytesOf(createRequest()))
-    t.equal(statusOf(text), 201)
+    t.equal(statusOf(await answerOf(gateway.port)), 201)
   }
 })
+
+const answerOf = async (port: number): Promise<string> =>
+  (await roundTrip(port, bytesOf(createRequest()))).text
 
 /** Lets resolved promises run. */
 function setImmediatePassed(): Promise<void> {
@@ -195,11 +200,7 @@ function setImmediatePassed(): Promise<void> {
 }
 
 async function opened(t: Test, port: number, count: number): Promise<Socket[]> {
-  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'))
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-  })
-  for (const socket of sockets) socket.on('error', () => undefined)
+  const sockets = Array.from({ length: count }, () => openClient(t, port).socket)
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   return sockets
 }

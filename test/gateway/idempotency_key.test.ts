@@ -3,7 +3,6 @@
  * as received, so a client detects a key that the HTTP parser changed.
  */
 import t from 'tap'
-import { instant } from '../../src/base/clock.js'
 import { ROUTES } from '../../gateway/app.js'
 import { IDEMPOTENCY_KEY } from '../../gateway/decode/idempotency_key.js'
 import { eventually } from '../support/eventually.js'
@@ -12,48 +11,32 @@ import { heldClock } from './held_clock.js'
 import {
   bearer,
   bytesOf,
+  byToken,
   call,
-  createRequest,
+  createBody,
+  get,
+  INTENT,
+  payoutRequest,
+  post,
   roundTrip,
-  payoutBody,
   snapshot,
   type HttpCall,
 } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 import { refuseWith, silence } from './processor_stub.js'
 
-const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
-const withKey = { headers: { 'Idempotency-Key': 'order 17' } }
-const session = {
-  unsigned: true,
-  headers: { Authorization: bearer(INTENT), ...withKey.headers },
-}
+const KEY = 'order 17'
+const intent = `/v1/payment_intents/${INTENT}`
 
 const KEYED: readonly HttpCall[] = [
-  { ...createRequest(), ...withKey },
-  { method: 'POST', path: `/v1/payment_intents/${INTENT}/confirm`, ...session },
-  { method: 'POST', path: `/v1/payment_intents/${INTENT}/refund`, ...withKey },
-  { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody), ...withKey },
-  {
-    method: 'POST',
-    path: '/v1/funding/deposits',
-    body: '{"currency":"USD","amount":"100"}',
-    ...withKey,
-  },
-  { method: 'POST', path: '/v1/fx/conversions', body: '{"quote_id":"fxq_1"}', ...withKey },
-  {
-    method: 'POST',
-    path: '/v1/webhook_endpoints',
-    body: '{"url":"https://shop.example/hook"}',
-    ...withKey,
-  },
+  post('/v1/payment_intents', createBody, KEY),
+  byToken(post(`${intent}/confirm`, undefined, KEY), bearer(INTENT)),
+  post(`${intent}/refund`, undefined, KEY),
+  payoutRequest(KEY),
+  post('/v1/funding/deposits', { currency: 'USD', amount: '100' }, KEY),
+  post('/v1/fx/conversions', { quote_id: 'fxq_1' }, KEY),
+  post('/v1/webhook_endpoints', { url: 'https://shop.example/hook' }, KEY),
 ]
-const payout = (headers: Record<string, string>): HttpCall => ({
-  method: 'POST',
-  path: '/v1/payouts',
-  body: JSON.stringify(payoutBody),
-  headers,
-})
 
 /** From the raw response; undefined when absent. */
 const keyIn = (text: string): string | undefined =>
@@ -70,7 +53,8 @@ t.test('every route that reads a key echoes it, and no other route does', async 
     const keyless = await call(gateway.port, { ...request, headers: without })
     t.equal(keyless.headers.get(IDEMPOTENCY_KEY), null, `${request.path} without a key`)
   }
-  const other = await call(gateway.port, { method: 'GET', path: '/v1/balances', ...withKey })
+  const headers = { 'Idempotency-Key': KEY }
+  const other = await call(gateway.port, { ...get('/v1/balances'), headers })
   t.equal(other.status, 200)
   t.equal(other.headers.get(IDEMPOTENCY_KEY), null)
 })
@@ -87,7 +71,7 @@ t.test('keys that the parser makes equal are echoed as equal', async (t) => {
   const gateway = await startGateway(t)
   for (const sent of ['inv-é', 'inv-ü', 'ÿinv-', ' inv-\t']) {
     for (const encoding of ['latin1', 'utf8'] as const) {
-      const bytes = Buffer.from(bytesOf(payout({ 'Idempotency-Key': sent })), encoding)
+      const bytes = Buffer.from(bytesOf(payoutRequest(sent)), encoding)
       const { text } = await roundTrip(gateway.port, bytes)
       t.match(text, /^HTTP\/1\.1 202 /, `${sent} ${encoding}`)
       t.equal(keyIn(text), 'inv-', `${sent} ${encoding}`)
@@ -100,12 +84,13 @@ t.test('an invalid key is not echoed', async (t) => {
   const gateway = await startGateway(t)
   const refused = ['a\tb', 'inv-é-1', 'x'.repeat(256), 'a\x7f', 'é']
   for (const key of refused) {
-    const bytes = Buffer.from(bytesOf(payout({ 'Idempotency-Key': key })), 'latin1')
+    const bytes = Buffer.from(bytesOf(payoutRequest(key)), 'latin1')
     const { text } = await roundTrip(gateway.port, bytes)
     t.match(text, /^HTTP\/1\.1 400 /, JSON.stringify(key.slice(0, 20)))
     t.equal(keyIn(text), undefined, JSON.stringify(key.slice(0, 20)))
   }
-  const twice = bytesOf(payout({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))
+  const headers = { 'Idempotency-Key': 'a', 'idempotency-key': 'b' }
+  const twice = bytesOf({ ...payoutRequest(), headers })
   const { text } = await roundTrip(gateway.port, twice)
   t.match(text, /^HTTP\/1\.1 400 /)
   t.equal(keyIn(text), undefined)
@@ -118,15 +103,15 @@ t.test('errors to an authenticated caller echo the key', async (t) => {
     const { status, headers } = await call(gateway.port, request)
     return [status, headers.get(IDEMPOTENCY_KEY)]
   }
-  const good = payout(withKey.headers)
-  t.same(await keyOf({ ...good, body: '{' }), [400, 'order 17'])
+  const good = payoutRequest(KEY)
+  t.same(await keyOf({ ...good, body: '{' }), [400, KEY])
   for (const [code, status] of [
     ['duplicate_payout', 409],
     ['insufficient_balance', 422],
     ['configuration_error', 503],
   ] as const) {
     gateway.processorStub.script = refuseWith(code)
-    t.same(await keyOf(good), [status, 'order 17'])
+    t.same(await keyOf(good), [status, KEY])
   }
   gateway.processorStub.script = silence
   const { commands } = gateway.processorStub
@@ -134,24 +119,21 @@ t.test('errors to an authenticated caller echo the key', async (t) => {
   const waiting = keyOf(good)
   await eventually('the command arrived', () => commands.length > before)
   clock.pass(100)
-  t.same(await waiting, [504, 'order 17'])
+  t.same(await waiting, [504, KEY])
 })
 
 t.test('a 429 echoes the key', async (t) => {
-  const now = instant(Date.now())
-  const gateway = await startGateway(t, {
-    partners: snapshot({ rate_limit_per_second: 1 }),
-    clock: { now: () => now },
-  })
-  await call(gateway.port, payout(withKey.headers))
-  const over = await call(gateway.port, payout(withKey.headers))
+  const partners = snapshot({ rate_limit_per_second: 1 })
+  const gateway = await startGateway(t, { partners, clock: heldClock() })
+  await call(gateway.port, payoutRequest(KEY))
+  const over = await call(gateway.port, payoutRequest(KEY))
   t.equal(over.status, 429)
-  t.equal(over.headers.get(IDEMPOTENCY_KEY), 'order 17')
+  t.equal(over.headers.get(IDEMPOTENCY_KEY), KEY)
 })
 
 t.test('a 401 never echoes the key', async (t) => {
   const gateway = await startGateway(t)
-  const good = payout(withKey.headers)
+  const good = payoutRequest(KEY)
   const namesOf = async (request: HttpCall): Promise<string[]> => {
     const { status, headers } = await call(gateway.port, request)
     t.equal(status, 401)

@@ -4,13 +4,19 @@ import { errorOf } from './answers.js'
 import { startGateway, type Running } from './running_gateway.js'
 import {
   bearer,
+  byToken,
   call,
   createRequest,
+  get,
+  INTENT,
+  post,
   PRODUCTION_KEY_ID,
   signedHeaders,
   type HttpCall,
 } from './signing_partner.js'
 import { PLANTED, WRONG_REQUESTS } from './wrong_requests.js'
+
+const PATH = '/v1/sandbox/request/check'
 
 interface Report {
   readonly accepted: boolean
@@ -28,12 +34,7 @@ const describe = (request: HttpCall): object => ({
 })
 
 async function check({ port }: Running, request: HttpCall): Promise<Report> {
-  const answer = await call(port, {
-    method: 'POST',
-    path: '/v1/sandbox/request/check',
-    body: JSON.stringify(describe(request)),
-    unsigned: true,
-  })
+  const answer = await call(port, { ...post(PATH, describe(request)), unsigned: true })
   t.equal(answer.status, 200, answer.text)
   return answer.json as Report
 }
@@ -46,18 +47,15 @@ t.test('a valid request is accepted, and nothing reaches the processor', async (
   const report = await check(gateway, createRequest())
   t.match(report, { accepted: true, refusal: null, canonical_request: /^POST\n/ })
   t.same(new Set(report.checks.map(({ result }) => result)), new Set(['passed']))
-  const intent = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
-  const token = { unsigned: true, headers: { Authorization: bearer(intent) } }
-  const path = `/v1/payment_intents/${intent}`
-  const byToken = await check(gateway, { method: 'GET', path, ...token })
-  t.match(byToken, { accepted: true, canonical_request: null })
+  const read = byToken(get(`/v1/payment_intents/${INTENT}`), bearer(INTENT))
+  t.match(await check(gateway, read), { accepted: true, canonical_request: null })
   t.equal(gateway.processorStub.commands.length, 0)
 })
 
 t.test('an invalid request gets the report of the error that the service returns', async (t) => {
   const gateway = await startGateway(t)
   const signed = createRequest()
-  const strange = { method: 'GET', path: '/v1/nothing' }
+  const strange = get('/v1/nothing')
   const others: readonly (readonly [request: HttpCall, failed: string])[] = [
     [{ ...signed, unsigned: true }, 'key_id_format'],
     [{ ...signed, secret: PLANTED.secret }, 'signature'],
@@ -67,7 +65,7 @@ t.test('an invalid request gets the report of the error that the service returns
     [{ ...strange, unsigned: true }, 'route'],
     [strange, 'route'],
     [{ ...signed, method: 'PUT' }, 'route'],
-    [{ method: 'POST', path: '/v1/payment_intents/pi_1/confirm', unsigned: true }, 'token'],
+    [{ ...post('/v1/payment_intents/pi_1/confirm'), unsigned: true }, 'token'],
   ]
   const cases = [
     ...others,
@@ -91,13 +89,11 @@ t.test('an invalid request gets the report of the error that the service returns
 
 t.test('production answers 400, a malformed description names its field', async (t) => {
   const gateway = await startGateway(t)
-  const path = '/v1/sandbox/request/check'
-  const post = { method: 'POST', path, unsigned: true }
-  const wrong = await call(gateway.port, { ...post, body: '{"method":"GET"}' })
+  const wrong = await call(gateway.port, { ...post(PATH, { method: 'GET' }), unsigned: true })
   t.equal(errorOf(wrong.json).message, 'path: is required')
   const environment = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: '127.0.0.1' }
   const production = await startGateway(t, { environment })
-  const body = JSON.stringify(describe(createRequest()))
-  const refused = await call(production.port, { ...post, body })
+  const described = { ...post(PATH, describe(createRequest())), unsigned: true }
+  const refused = await call(production.port, described)
   t.match(refused, { status: 400, json: { error: { message: 'The request is not valid.' } } })
 })

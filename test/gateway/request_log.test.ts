@@ -7,10 +7,9 @@ import { createLog } from '../../src/base/log.js'
 import type { RequestId, TenantId } from '../../src/base/ids.js'
 import { eventually } from '../support/eventually.js'
 import { startGateway } from './running_gateway.js'
-import { call, createRequest, KEY_ID, signedHeaders } from './signing_partner.js'
+import { call, createRequest, get, INTENT, KEY_ID } from './signing_partner.js'
 import { PLANTED } from './wrong_requests.js'
 
-const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 const ROUTE = { name: 'GET /v1/payment_intents/{intent_id}', id: INTENT }
 
 type Line = Readonly<Record<string, unknown>>
@@ -125,25 +124,20 @@ t.test('lines of a gateway', async (t) => {
   t.match(lineOf(intent.headers.get('x-request-id')), { entity_id: INTENT })
 
   gateway.processorStub.script = ({ ticket }) => [{ ticket, code: 'timeout' }]
-  const late = await call(gateway.port, { method: 'GET', path: '/v1/balances' })
+  const late = await call(gateway.port, get('/v1/balances'))
   const failed = { level: 'warn', message: 'request failed', status: 504, code: 'timeout' }
   t.match(lineOf(late.headers.get('x-request-id')), failed)
 
   const planted = `/v1/payouts/${PLANTED.token}?reference=${PLANTED.account}`
-  const odd = await call(gateway.port, {
-    method: 'GET',
-    path: planted,
-    headers: { 'Idempotency-Key': PLANTED.secret, 'X-Request-Id': PLANTED.secret },
-  })
+  const headers = { 'Idempotency-Key': PLANTED.secret, 'X-Request-Id': PLANTED.secret }
+  const odd = await call(gateway.port, { ...get(planted), headers })
   const shown = lineOf(odd.headers.get('x-request-id'))
   t.match(shown, { route: '/v1/payouts/{payout_id}' })
   t.notOk(shown !== undefined && 'entity_id' in shown, 'a malformed id is not logged')
 
   const before = texts.length
-  const signed = signedHeaders({ method: 'GET', path: '/v1/balances', secret: PLANTED.secret })
-  const unauthenticated = { method: 'GET', unsigned: true }
-  await call(gateway.port, { ...unauthenticated, path: '/v1/balances', headers: signed })
-  await call(gateway.port, { ...unauthenticated, path: `/v1/${PLANTED.qr}` })
+  await call(gateway.port, { ...get('/v1/balances'), secret: PLANTED.secret })
+  await call(gateway.port, { ...get(`/v1/${PLANTED.qr}`), unsigned: true })
   const counted = (): Counted[] => texts.slice(before).map((text) => JSON.parse(text) as Counted)
   const codes = (): string[] =>
     counted().flatMap(({ unauthenticated }) => unauthenticated.map(({ code }) => code))

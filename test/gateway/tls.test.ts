@@ -1,8 +1,6 @@
 /** The gateway over TLS, with a self-signed certificate for localhost. */
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { connect as connectPlain } from 'node:net'
-import { join } from 'node:path'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -10,11 +8,20 @@ import { createAuthority } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
 import { MODERN_SUITES, negotiated, NO_COMMON_SUITE, WEAK_SUITES } from '../support/tls_suites.js'
 import { CERTIFICATE, certificateFiles } from './certificate.js'
+import { head } from './echo_server.js'
+import { openClient } from './open_client.js'
 import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 function secured(port: number, options: ConnectionOptions = {}): TLSSocket {
   return connect({ port, host: '127.0.0.1', ca: CERTIFICATE, ...options })
+}
+
+/** The start of the answer to a request of an unknown path. */
+async function statusLineOf(socket: TLSSocket): Promise<string> {
+  socket.write(head('GET /nowhere'))
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  return answer.toString().slice(0, 12)
 }
 
 /** The response over TLS, until the connection closes. */
@@ -35,9 +42,7 @@ t.test('TLS 1.2 and later are accepted, older versions are not', async (t) => {
     const socket = secured(port, { minVersion: version, maxVersion: version })
     await once(socket, 'secureConnect')
     t.equal(socket.getProtocol(), version)
-    socket.write('GET /nowhere HTTP/1.1\r\nHost: api.localhost\r\n\r\n')
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    t.match(answer.toString(), /^HTTP\/1\.1 404 /)
+    t.equal(await statusLineOf(socket), 'HTTP/1.1 404')
     socket.destroy()
   }
   for (const version of ['TLSv1', 'TLSv1.1'] as const) {
@@ -55,14 +60,8 @@ for (const keyType of ['rsa', undefined] as const) {
   const kind = keyType === 'rsa' ? 'RSA' : 'ECDSA'
   t.test(`TLS 1.2 with an ${kind} certificate: ECDHE with AEAD only`, async (t) => {
     const ca = createAuthority()
-    const { certificate, key } = ca.issue('api', keyType === undefined ? {} : { keyType })
-    const folder = t.testdir({ 'cert.pem': certificate, 'key.pem': key })
-    const { port } = await startGateway(t, {
-      environment: {
-        TLS_CERT_FILE: join(folder, 'cert.pem'),
-        TLS_KEY_FILE: join(folder, 'key.pem'),
-      },
-    })
+    const pair = ca.issue('api', keyType === undefined ? {} : { keyType })
+    const { port } = await startGateway(t, { environment: certificateFiles(t.testdir({}), pair) })
     const client = { ca: ca.certificate }
     for (const modern of MODERN_SUITES) {
       const suite = `ECDHE-${kind}-${modern}`
@@ -91,10 +90,7 @@ t.test('a signed request is served over TLS, plain HTTP is not', async (t) => {
 t.test('the connection limit counts unfinished handshakes', async (t) => {
   const environment = certificateFiles(t.testdir({}))
   const { port } = await startGateway(t, { environment, connectionsMax: 6 })
-  const silent = Array.from({ length: 6 }, () => connectPlain(port, '127.0.0.1'))
-  t.teardown(() => {
-    for (const socket of silent) socket.destroy()
-  })
+  const silent = Array.from({ length: 6 }, () => openClient(t, port).socket)
   await Promise.all(silent.map((socket) => once(socket, 'connect')))
   await eventually('one more is rejected', async () => {
     return statusOf(await answerTo(port, bytesOf(createRequest()))) === 429
@@ -110,21 +106,16 @@ t.test('the connection limit counts unfinished handshakes', async (t) => {
 })
 
 t.test('invalid certificate files stop the start and are named', async (t) => {
-  const folder = t.testdir({ 'cert.pem': 'x', 'key.pem': 'y' })
-  const start = startGateway(t, {
-    environment: {
-      TLS_CERT_FILE: join(folder, 'cert.pem'),
-      TLS_KEY_FILE: join(folder, 'key.pem'),
-    },
+  const environment = certificateFiles(t.testdir({}), { certificate: 'x', key: 'y' })
+  await t.rejects(startGateway(t, { environment }), {
+    message: /cert\.pem and .*key\.pem cannot be used/,
   })
-  await t.rejects(start, { message: /cert\.pem and .*key\.pem cannot be used/ })
 })
 
 t.test('a new certificate is used by new connections, and open ones go on', async (t) => {
   const [first, second] = [createAuthority('first'), createAuthority('second')]
   const pairs = [first.issue('api'), second.issue('api')] as const
-  const folder = t.testdir({ 'cert.pem': pairs[0].certificate, 'key.pem': pairs[0].key })
-  const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') }
+  const files = certificateFiles(t.testdir({}), pairs[0])
   const lines: string[] = []
   const { port, metrics } = await startGateway(t, {
     environment: files,
@@ -132,16 +123,10 @@ t.test('a new certificate is used by new connections, and open ones go on', asyn
     port: await freePort('127.0.0.1'),
     onLogLine: (line) => lines.push(line),
   })
-  const options = (ca: string): ConnectionOptions => ({ ca, servername: 'localhost' })
   const opened = async (ca: string): Promise<TLSSocket> => {
-    const socket = secured(port, options(ca))
+    const socket = secured(port, { ca, servername: 'localhost' })
     await once(socket, 'secureConnect')
     return socket
-  }
-  const asks = async (socket: TLSSocket): Promise<string> => {
-    socket.write('GET /nowhere HTTP/1.1\r\nHost: api.localhost\r\n\r\n')
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    return answer.toString().slice(0, 12)
   }
   const isServedBy = async (ca: string): Promise<boolean> =>
     opened(ca).then(
@@ -165,7 +150,7 @@ t.test('a new certificate is used by new connections, and open ones go on', asyn
   writeFileSync(files.TLS_CERT_FILE, pairs[1].certificate)
   await eventually('the new certificate', () => isServedBy(second.certificate))
   t.equal(await isServedBy(first.certificate), false, 'the former listener is closed')
-  t.equal(await asks(open), 'HTTP/1.1 404', 'an open connection goes on')
+  t.equal(await statusLineOf(open), 'HTTP/1.1 404', 'an open connection goes on')
   await eventually('no fault', async () => (await inUse()) === '1')
   t.equal(logged('new HTTP certificate'), 1)
   open.destroy()
@@ -174,8 +159,7 @@ t.test('a new certificate is used by new connections, and open ones go on', asyn
 t.test('connections are served while certificates are replaced', async (t) => {
   const ca = createAuthority()
   const pairs = [ca.issue('api'), ca.issue('api')] as const
-  const folder = t.testdir({ 'cert.pem': pairs[0].certificate, 'key.pem': pairs[0].key })
-  const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') }
+  const files = certificateFiles(t.testdir({}), pairs[0])
   const lines: string[] = []
   const { port } = await startGateway(t, {
     environment: files,
@@ -218,6 +202,6 @@ function outcomeOf(port: number, ca: string): Promise<string> {
       resolve(answer.toString().slice(0, 12))
       socket.destroy()
     })
-    socket.write('GET /nowhere HTTP/1.1\r\nHost: api.localhost\r\n\r\n')
+    socket.write(head('GET /nowhere'))
   })
 }

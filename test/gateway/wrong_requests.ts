@@ -2,8 +2,12 @@
 import {
   bearer,
   beneficiaryBody,
+  byToken,
   createBody,
+  get,
+  INTENT,
   payoutBody,
+  post,
   type HttpCall,
 } from './signing_partner.js'
 
@@ -16,8 +20,6 @@ export interface WrongRequest {
   readonly code?: string
 }
 
-const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
-const KEYED = { headers: { 'Idempotency-Key': 'k' } }
 /** A QR payload, an account number, a token and a secret: none of them may appear anywhere. */
 export const PLANTED = {
   qr: '00020101021229370016A000000677010111PLANTED5802TH6304ABCD',
@@ -26,22 +28,15 @@ export const PLANTED = {
   secret: 'whsec_planted7f3a9c',
 }
 
-const create = (change: object, headers: Record<string, string> = {}): HttpCall => ({
-  method: 'POST',
-  path: '/v1/payment_intents',
-  body: JSON.stringify({ ...createBody, ...change }),
-  headers,
-})
-const raw = (body: string): HttpCall => ({ method: 'POST', path: '/v1/payment_intents', body })
-const payout = (change: object, headers: Record<string, string> = KEYED.headers): HttpCall => ({
-  method: 'POST',
-  path: '/v1/payouts',
-  body: JSON.stringify({ ...payoutBody, ...change }),
-  headers,
-})
+const create = (change: object, key?: string): HttpCall =>
+  post('/v1/payment_intents', { ...createBody, ...change }, key)
+const kyc = (change: object): HttpCall =>
+  create({ kyc_attestation: { ...createBody.kyc_attestation, ...change } })
+const raw = (body: string): HttpCall => post('/v1/payment_intents', body)
+const payout = (change: object): HttpCall => post('/v1/payouts', { ...payoutBody, ...change }, 'k')
 const inline = (change: object): HttpCall =>
   payout({ beneficiary_id: undefined, beneficiary: { ...beneficiaryBody, ...change } })
-const list = (query: string): HttpCall => ({ method: 'GET', path: `/v1/payouts?${query}` })
+const list = (query: string): HttpCall => get(`/v1/payouts?${query}`)
 
 const wrong = (call: HttpCall, pointer: string, rule: string, code?: string): WrongRequest => ({
   call,
@@ -56,7 +51,6 @@ const nameOf = (pointer: string): string => {
   return [part, names.join('.')].filter((each) => each !== '').join(' ') || 'body'
 }
 
-const KYC = createBody.kyc_attestation
 const INTEGER = 'must be an integer'
 const TIME = 'must be an RFC 3339 timestamp with an offset'
 
@@ -77,24 +71,16 @@ export const WRONG_REQUESTS: readonly WrongRequest[] = [
   ),
   wrong(create({ amount_cents: 5 }), '/amount_cents', 'is not a known name'),
   wrong(create({ [PLANTED.token]: 1 }), '', 'has a member that is not a known name'),
-  wrong(
-    create({ kyc_attestation: { ...KYC, verified: PLANTED.secret } }),
-    '/kyc_attestation/verified',
-    'must be true or false',
-  ),
-  wrong(
-    create({ kyc_attestation: { ...KYC, verified_at: PLANTED.token } }),
-    '/kyc_attestation/verified_at',
-    TIME,
-  ),
+  wrong(kyc({ verified: PLANTED.secret }), '/kyc_attestation/verified', 'must be true or false'),
+  wrong(kyc({ verified_at: PLANTED.token }), '/kyc_attestation/verified_at', TIME),
   wrong(raw(`{"partner_user_id": ${PLANTED.secret}}`), '', 'must be JSON'),
   wrong(raw('{"corridor":"th_promptpay","corridor":"x"}'), '/corridor', 'must not be repeated'),
   wrong(
-    create({}, { 'Idempotency-Key': 'x'.repeat(257) }),
+    create({}, 'x'.repeat(257)),
     'header/Idempotency-Key',
     'must be 1 to 256 printable ASCII characters, without blanks at its ends',
   ),
-  wrong(payout({}, {}), 'header/Idempotency-Key', 'is required'),
+  wrong(post('/v1/payouts', payoutBody), 'header/Idempotency-Key', 'is required'),
   wrong(payout({ amount: 125000 }), '/amount', 'must be a string'),
   wrong(
     payout({ amount: '12.50' }),
@@ -125,22 +111,15 @@ export const WRONG_REQUESTS: readonly WrongRequest[] = [
   wrong(list('status=failed&status=failed'), 'query/status', 'must not be repeated'),
   wrong(list('created_after=yesterday'), 'query/created_after', TIME),
   wrong(
-    {
-      method: 'POST',
-      path: `/v1/payment_intents/${INTENT}/scan`,
-      body: JSON.stringify({ qr_payload: [PLANTED.qr] }),
-      unsigned: true,
-      headers: { Authorization: bearer(INTENT) },
-    },
+    byToken(
+      post(`/v1/payment_intents/${INTENT}/scan`, { qr_payload: [PLANTED.qr] }),
+      bearer(INTENT),
+    ),
     '/qr_payload',
     'must be a string',
   ),
   wrong(
-    {
-      method: 'POST',
-      path: '/v1/webhook_endpoints',
-      body: JSON.stringify({ url: `https://a:${PLANTED.secret}@b.example/` }),
-    },
+    post('/v1/webhook_endpoints', { url: `https://a:${PLANTED.secret}@b.example/` }),
     '/url',
     'must be an http or https URL without credentials and fragment',
   ),
