@@ -1,6 +1,4 @@
 /** Retries, errors, pagination and polling of the client, against a scripted server. */
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { ERRORS, OPERATOR_ERRORS } from '../../src/base/errors.js'
 import {
@@ -15,70 +13,18 @@ import {
   RateLimitError,
   RETRY,
   ServiceError,
-  type Client,
   type ClientOptions,
 } from '../../src/client/index.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { PAYOUT, scriptedService, type Script } from './scripted_service.js'
 
-interface Reply {
-  readonly status: number
-  readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
-type Script = (request: IncomingMessage, number: number) => Reply | 'hang up' | 'stay silent'
-
-interface World {
-  readonly client: Client
-  readonly requests: IncomingMessage[]
-  readonly bodies: string[]
-  /** Delays between attempts, milliseconds. */
-  readonly pauses: number[]
-}
-
-async function world(t: Test, script: Script, options: ClientOptions = {}): Promise<World> {
-  const requests: IncomingMessage[] = []
-  const bodies: string[] = []
-  const pauses: number[] = []
-  const server = createServer((request, response) => {
-    requests.push(request)
-    let text = ''
-    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
-    request.on('end', () => {
-      bodies.push(text)
-      const reply = script(request, requests.length)
-      if (reply === 'hang up') {
-        request.socket.destroy()
-        return
-      }
-      if (reply === 'stay silent') return
-      const key = request.headers['idempotency-key']
-      const echo = typeof key === 'string' ? { 'idempotency-key': key } : {}
-      response.writeHead(reply.status, { ...echo, ...reply.headers })
-      response.end(reply.status === 204 ? undefined : JSON.stringify(reply.body ?? {}))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  const client = createClient(
-    { baseUrl: `http://127.0.0.1:${port}`, keyId: 'a_sandbox_2026q4', secret: 'sk' },
-    {
-      random: () => 1,
-      ...options,
-      sleep: (ms) => {
-        pauses.push(ms)
-        return Promise.resolve()
-      },
-    },
-  )
-  return { client, requests, bodies, pauses }
+/** A service and its client. */
+async function world(t: Test, script: Script, options?: ClientOptions) {
+  const service = await scriptedService(t, script)
+  return { ...service, client: service.clientOf(options) }
 }
 
 const refusal = (code: string) => ({ error: { code, message: 'm', request_id: 'req_1' } })
-const PAYOUT = { amount: '1', currency: 'VND', beneficiary_id: 'ben_1', reference: 'r' }
 
 t.test('a write with a key is retried with the same key and a new nonce', async (t) => {
   const { client, requests, pauses } = await world(t, (_request, number) =>
@@ -117,10 +63,8 @@ t.test('a Retry-After above the limit is thrown at once', async (t) => {
 })
 
 t.test('the error of the last attempt is thrown', async (t) => {
-  const { client, requests } = await world(t, () => ({
-    status: 429,
-    body: refusal('rate_limited'),
-  }))
+  const limited = { status: 429, body: refusal('rate_limited') }
+  const { client, requests } = await world(t, () => limited)
   await t.rejects(client.payouts.get('pout_1'), RateLimitError)
   t.equal(requests.length, RETRY.attempts)
   const gone = await world(t, () => 'hang up')
@@ -179,19 +123,14 @@ t.test('an error of a proxy is one of its status, whatever JSON it has', async (
     ...[null, 'Bad Gateway', [], { error: null }, { error: 'Bad Gateway' }],
     { error: { code: 502, message: null, request_id: 7 } },
   ]
-  const { client } = await world(t, (_request, number) => ({
-    status: 502,
-    body: bodies[number - 1],
-  }))
+  const script: Script = (_request, number) => ({ status: 502, body: bodies[number - 1] })
+  const { client } = await world(t, script)
+  const error = {
+    ...{ name: 'ServiceError', code: 'unknown', status: 502, requestId: '', retryable: true },
+    message: '502 unknown: not an answer of the service ()',
+  }
   for (const body of bodies) {
-    await t.rejects(
-      client.payouts.cancel('pout_1'),
-      {
-        ...{ name: 'ServiceError', code: 'unknown', status: 502, requestId: '', retryable: true },
-        message: '502 unknown: not an answer of the service ()',
-      },
-      JSON.stringify(body),
-    )
+    await t.rejects(client.payouts.cancel('pout_1'), error, JSON.stringify(body))
   }
 })
 
@@ -203,10 +142,8 @@ t.test('the retries last 15 to 20 seconds by default', async (t) => {
     const script = () => ({ status: 503, body: refusal('configuration_error') })
     const { client, pauses } = await world(t, script, { random: () => random })
     await t.rejects(client.payouts.create(PAYOUT), ServiceError)
-    t.equal(
-      pauses.reduce((sum, ms) => sum + ms),
-      total,
-    )
+    const waited = pauses.reduce((sum, ms) => sum + ms)
+    t.equal(waited, total)
   }
 })
 
@@ -263,10 +200,8 @@ t.test('every code of the partner API has its class', async (t) => {
 })
 
 t.test('a key must be printable ASCII, and the response must repeat it', async (t) => {
-  const { client, requests } = await world(t, () => ({
-    status: 202,
-    headers: { 'idempotency-key': 'inv-' },
-  }))
+  const headers = { 'idempotency-key': 'inv-' }
+  const { client, requests } = await world(t, () => ({ status: 202, headers }))
   for (const idempotencyKey of ['inv-é', '', ' a', 'a\n', 'x'.repeat(256)]) {
     await t.rejects(client.payouts.create(PAYOUT, { idempotencyKey }), IdempotencyKeyError)
   }
@@ -330,14 +265,11 @@ t.test('polling backs off and ends at a final status', async (t) => {
 
 t.test('polling ends at its deadline', async (t) => {
   let now = 0
-  const { client, requests } = await world(
-    t,
-    () => {
-      now += 25_000
-      return { status: 200, body: { status: 'authorized' } }
-    },
-    { now: () => now },
-  )
+  const script: Script = () => {
+    now += 25_000
+    return { status: 200, body: { status: 'authorized' } }
+  }
+  const { client, requests } = await world(t, script, { now: () => now })
   t.match(await client.session('token').poll('pi_1'), { status: 'authorized' })
   t.equal(requests.length, 3)
 })

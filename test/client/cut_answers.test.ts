@@ -3,8 +3,7 @@ import t, { type Test } from 'tap'
 import { ConflictError, createClient } from '../../src/client/index.js'
 import { cuttingServer, type CuttingServer } from './cutting_server.js'
 import { runPython, skipsPython } from './python_suite.js'
-
-const PAYOUT = { amount: '1', currency: 'VND', beneficiary_id: 'ben_1', reference: 'r' }
+import { PAYOUT } from './scripted_service.js'
 
 /** Every key with its cut answer. An answer without its last byte may be a whole one. */
 const keysOf = ({ lengths }: CuttingServer): readonly string[] =>

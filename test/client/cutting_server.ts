@@ -4,11 +4,11 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Examples } from '../../gateway/openapi/examples.js'
 import { projectRoot } from '../../src/base/project_root.js'
+import { listen } from '../support/listen.js'
 
 const HEAD_END = '\r\n\r\n'
 
@@ -77,13 +77,10 @@ export async function cuttingServer(t: Test): Promise<CuttingServer> {
       if (isDead || form === 'closed') socket.end()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    for (const socket of open) socket.destroy()
-    server.close()
-  })
+  const baseUrl = `http://127.0.0.1:${await listen(t, server)}`
+  t.teardown(() => open.forEach((socket) => socket.destroy()))
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl,
     lengths: Object.fromEntries(Object.entries(forms).map(([name, { length }]) => [name, length])),
     requests,
     onDeadConnections: () => onDeadConnections,

@@ -7,22 +7,15 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
-import { ConnectionError, createClient, type CreateBeneficiary } from '../../src/client/index.js'
+import { ConnectionError, createClient } from '../../src/client/index.js'
 import { credentialsOf } from '../../src/operations/calls/sandbox.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { cuttingProxy } from '../support/cutting_proxy.js'
 import { eventually } from '../support/eventually.js'
 import { startStack } from '../support/stack.js'
 import { PYTHON_ENV, skipsPython } from './python_suite.js'
+import { BENEFICIARY } from './scripted_service.js'
 
-const BENEFICIARY: CreateBeneficiary = {
-  type: 'bank_account',
-  name: 'Nguyen Thi Lan',
-  destination_country: 'VN',
-  currency: 'VND',
-  account_number: '0071001234567',
-  bank_code: '970436',
-}
 const WORKERS = 4
 /** For each worker. */
 const PAYOUTS_CUT = 40

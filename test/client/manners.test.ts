@@ -1,10 +1,9 @@
 /** Answers, cancellation, agents, proxies, hooks and polling of the TypeScript client. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { Agent, createServer, type IncomingMessage, type Server } from 'node:http'
+import { Agent, createServer, type IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
@@ -20,44 +19,14 @@ import {
 } from '../../src/client/index.js'
 import { certificateFiles } from '../gateway/certificate.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
+import { PAYOUT, scriptedService, type Script, type ScriptedService } from './scripted_service.js'
 
-const PAYOUT = { amount: '1', currency: 'VND', beneficiary_id: 'ben_1', reference: 'r' }
-
-async function listening(t: Test, server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
-}
-
-interface Reply {
-  readonly status: number
-  readonly body: object
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-async function service(t: Test, script: (number: number) => Reply | undefined) {
-  const requests: IncomingMessage[] = []
-  const server = createServer((request, response) => {
-    requests.push(request.resume())
-    const reply = script(requests.length)
-    if (reply === undefined) return
-    response.writeHead(reply.status, { 'x-request-id': 'req_1', ...reply.headers })
-    response.end(JSON.stringify(reply.body))
-  })
-  const port = await listening(t, server)
-  const clientOf = (options: ClientOptions = {}) =>
-    createClient(
-      { baseUrl: `http://127.0.0.1:${port}`, keyId: 'a', secret: 'sk' },
-      { sleep: () => Promise.resolve(), random: () => 0.5, ...options },
-    )
-  return { port, requests, clientOf }
-}
+const service = (t: Test, script: Script): Promise<ScriptedService> =>
+  scriptedService(t, script, { 'x-request-id': 'req_1' })
 
 t.test('a result has the details of its answer, and stays a plain object', async (t) => {
-  const { clientOf } = await service(t, (number) =>
+  const { clientOf } = await service(t, (_request, number) =>
     number === 1
       ? { status: 503, body: {} }
       : { status: 202, body: { id: 'p' }, headers: { 'idempotent-replayed': 'false' } },
@@ -75,14 +44,14 @@ t.test('a refused signature has advice: the clock, or in the sandbox the check',
   const NOW = Date.parse('2026-11-21T04:35:40Z')
   const headers = { date: new Date(NOW).toUTCString() }
   const error = { code: 'authentication_failed', message: 'Authentication failed.' }
-  const { port, clientOf } = await service(t, () => ({ status: 401, body: { error }, headers }))
+  const { baseUrl, clientOf } = await service(t, () => ({ status: 401, body: { error }, headers }))
   const messageFrom = (client: Client) =>
     client.account().then(
       () => 'no error',
       (thrown: unknown) => String(thrown),
     )
   const signedBy = (keyId: string) =>
-    createClient({ baseUrl: `http://127.0.0.1:${port}`, keyId, secret: 'sk' }, { now: () => NOW })
+    createClient({ baseUrl, keyId, secret: 'sk' }, { now: () => NOW })
   for (const [client, advice] of [
     [clientOf({ now: () => NOW - 600_000 }), " Your clock is 600 s behind the service's."],
     [clientOf({ now: () => NOW + 301_000 }), " Your clock is 301 s ahead of the service's."],
@@ -116,10 +85,9 @@ t.test('an error has the headers of its answer', async (t) => {
 })
 
 t.test('a signal ends a call: during an attempt, between two, and before', async (t) => {
-  const { port, requests } = await service(t, (number) =>
-    number === 1 ? undefined : { status: 503, body: {} },
+  const { baseUrl, requests } = await service(t, (_request, number) =>
+    number === 1 ? 'stay silent' : { status: 503 },
   )
-  const baseUrl = `http://127.0.0.1:${port}`
   const aborted = async (options: ClientOptions, abort: AbortController): Promise<unknown> =>
     createClient({ baseUrl, keyId: 'a', secret: 'sk' }, options)
       .payouts.create(PAYOUT, { idempotencyKey: 'k', signal: abort.signal })
@@ -141,10 +109,11 @@ t.test('a signal ends a call: during an attempt, between two, and before', async
 
 t.test('each attempt is reported', async (t) => {
   const attempts: Attempt[] = []
-  const { clientOf } = await service(t, (number) =>
+  const { clientOf } = await service(t, (_request, number) =>
     number === 1 ? { status: 503, body: {} } : { status: 200, body: { id: 'p' } },
   )
-  await clientOf({ onAttempt: (attempt) => attempts.push(attempt) }).payouts.create(PAYOUT)
+  const onAttempt = (attempt: Attempt): void => void attempts.push(attempt)
+  await clientOf({ onAttempt, random: () => 0.5 }).payouts.create(PAYOUT)
   const shared = { method: 'POST', path: '/v1/payouts', requestId: 'req_1', error: undefined }
   t.match(attempts, [
     { ...shared, number: 1, status: 503, retryInMs: 225, idempotencyKey: /./ },
@@ -193,7 +162,7 @@ async function proxy(t: Test) {
     for (const end of [socket, upstream]) end.on('error', () => upstream.destroy())
     return upstream.on('close', () => socket.destroy())
   })
-  const port = await listening(t, server)
+  const port = await listen(t, server)
   return { url: `http://u:p%40@127.0.0.1:${port}`, anonymous: `http://127.0.0.1:${port}`, seen }
 }
 
@@ -213,7 +182,7 @@ t.test('an https address is reached through a tunnel', async (t) => {
     hosts.push(request.headers.host)
     response.end('{"id":"by tunnel"}')
   })
-  const port = await listening(t, server)
+  const port = await listen(t, server)
   const { url, anonymous, seen } = await proxy(t)
   const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
   process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
@@ -235,7 +204,7 @@ t.test('a proxy that never opens its tunnel ends the call', async (t) => {
   const ended: Promise<unknown>[] = []
   server.on('connection', (socket) => void ended.push(once(socket, 'close')))
   server.on('connect', (_request, socket) => void socket.resume().on('end', () => socket.destroy()))
-  const port = await listening(t, server)
+  const port = await listen(t, server)
   const credentials = { baseUrl: 'https://service.example', keyId: 'a', secret: 'sk' }
   const options = { proxy: `http://127.0.0.1:${port}`, retry: { attempts: 1 } }
   const hasty = createClient(credentials, { ...options, timeoutMs: 100 })
@@ -250,12 +219,11 @@ t.test('a proxy that never opens its tunnel ends the call', async (t) => {
 })
 
 t.test('a payout and an intent are polled until they are final', async (t) => {
-  const { clientOf } = await service(t, (number) => ({
+  const { clientOf, pauses } = await service(t, (_request, number) => ({
     status: 200,
     body: { status: ['created', 'processing', 'completed', 'authorized', 'captured'][number - 1] },
   }))
-  const pauses: number[] = []
-  const client = clientOf({ sleep: async (ms) => void pauses.push(ms) })
+  const client = clientOf({ random: () => 0.5 })
   t.match(await client.payouts.poll('p'), { status: 'completed' })
   t.match(await client.paymentIntents.poll('i'), { status: 'captured' })
   t.same(pauses, [1_000, 1_500, 2_250, 1_000, 1_500])

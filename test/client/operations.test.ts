@@ -4,13 +4,13 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ROUTES } from '../../gateway/app.js'
 import type { AnyRoute } from '../../gateway/routing/route.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { createClient, ERROR_CODES } from '../../src/client/index.js'
+import { listen } from '../support/listen.js'
 import { everyOperation } from './every_operation.js'
 import { runPython, skipsPython } from './python_suite.js'
 
@@ -40,23 +40,12 @@ async function recorder(t: Test): Promise<{ baseUrl: string; sent: Sent[] }> {
         : headers.authorization === 'Bearer token'
           ? 'token'
           : 'none'
-      sent.push({
-        method,
-        url,
-        body,
-        auth,
-        key: headers['idempotency-key'],
-        requestId: headers['x-request-id'],
-      })
+      const { 'idempotency-key': key, 'x-request-id': requestId } = headers
+      sent.push({ method, url, body, auth, key, requestId })
       response.end(JSON.stringify(EMPTY_PAGE))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent }
+  return { baseUrl: `http://127.0.0.1:${await listen(t, server)}`, sent }
 }
 
 const nameOf = ({ method, path }: AnyRoute): string =>

@@ -11,6 +11,7 @@ import { projectRoot } from '../../src/base/project_root.js'
 import { VERSION } from '../../src/client/index.js'
 import { createDocs } from '../../gateway/docs/site.js'
 import { startGateway } from '../gateway/running_gateway.js'
+import { programOf } from './page_program.js'
 import { skipsPython } from './python_suite.js'
 
 t.setTimeout(0)
@@ -29,12 +30,8 @@ function assertLiving(t: Test, page: string, folder: string): void {
   t.match(page, '`/docs`', 'it says where the guide is')
 }
 
-const programOf = (name: string): string => {
-  const page = readFileSync(join(root, 'src/client/README.md'), 'utf8')
-  const [, found = ''] = page.split(`<!-- program ${name} -->`)
-  return /^\n\n```ts\n(.*?)```/s.exec(found)?.[1] ?? ''
-}
-const EVENTS = programOf('events')
+const PAGE = 'src/client/README.md'
+const EVENTS = programOf(PAGE, 'events')
 
 /** Each line after an expected error must be one. */
 const STRICT = `
@@ -67,7 +64,7 @@ t.test('the npm package', async (t) => {
   const folder = t.testdir({
     'package.json': '{"private": true, "type": "module"}',
     'events.ts': EVENTS,
-    'receiver_test.ts': programOf('receiver test'),
+    'receiver_test.ts': programOf(PAGE, 'receiver test'),
     'strict.ts': STRICT,
     'incomplete.ts': INCOMPLETE,
   })
@@ -135,7 +132,7 @@ t.test('npm and pip install from a sandbox, one click from /docs', async (t) => 
   const load = "import { VERSION } from '@causeway/client'; console.log(VERSION)"
   const loaded = await run(process.execPath, ['--input-type=module', '-e', load], options)
   t.equal(loaded.stdout.trim(), VERSION)
-  t.match(readFileSync(join(root, 'src/client/README.md'), 'utf8'), new URL(tarball).pathname)
+  t.match(readFileSync(join(root, PAGE), 'utf8'), new URL(tarball).pathname)
   if (skip !== false) return
   const wheel = await linkedPackage(baseUrl, '.whl')
   const into = ['--no-deps', '--quiet', '--no-cache-dir', '--target', 'python']

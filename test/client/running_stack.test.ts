@@ -3,7 +3,6 @@
  * their pages, for Node with the package as it is installed.
  */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -18,7 +17,6 @@ import {
   NotFoundError,
   QrCodeError,
   QuoteError,
-  type CreateBeneficiary,
   type CreatePayout,
 } from '../../src/client/index.js'
 import { credentialsOf } from '../../src/operations/calls/sandbox.js'
@@ -27,7 +25,9 @@ import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { programOf } from './page_program.js'
 import { PYTHON_ENV, runPython, skipsPython } from './python_suite.js'
+import { BENEFICIARY } from './scripted_service.js'
 
 const QR = '00020101021129370016A0000006770101110113006681234567853037645802TH6304823E'
 const ATTESTATIONS = {
@@ -36,14 +36,6 @@ const ATTESTATIONS = {
 } as const
 const USER = { partner_user_id: 'node-1', ...ATTESTATIONS }
 const INTENT = { ...USER, amount_usd_cents: 1250, corridor: 'th_promptpay' } as const
-const BENEFICIARY: CreateBeneficiary = {
-  type: 'bank_account',
-  name: 'Nguyễn Thị Lan',
-  destination_country: 'VN',
-  currency: 'VND',
-  account_number: '0071001234567',
-  bank_code: '970436',
-}
 const PAYOUT: CreatePayout = {
   amount: '1250000',
   currency: 'VND',
@@ -169,15 +161,6 @@ t.test('the Python client', { skip: skipsPython }, async (t) => {
   const { stderr } = await runPython('test_stack.py', { SANDBOX })
   t.match(stderr, /^Ran 5 tests in .*\n\nOK$/m)
 })
-
-/** A named program of a page. */
-function programOf(page: string, name: 'first request' | 'register' | 'receiver test'): string {
-  const text = readFileSync(join(projectRoot(), page), 'utf8')
-  const [, found = ''] = text.split(`<!-- program ${name} -->`)
-  const [, program] = /^\n\n```\w+\n(.*?)```/s.exec(found) ?? []
-  if (program === undefined) throw new Error(`${page} has no program ${name}`)
-  return program
-}
 
 const PAGE = 'src/client/README.md'
 const PYTHON_PAGE = 'src/client/python/README.md'

@@ -115,8 +115,7 @@ const noKernelList = process.platform !== 'linux' && 'only Linux has the list'
 t.test('the socket table lists the connections to a port', { skip: noKernelList }, async (t) => {
   for (const host of ['127.0.0.1', '::']) {
     const server = createServer()
-    server.listen(0, host)
-    await once(server, 'listening')
+    await once(server.listen(0, host), 'listening')
     const { port } = server.address() as AddressInfo
     t.equal((await openConnections(port)).size, 0)
     const sockets = await opened(t, port, 3)

@@ -2,12 +2,7 @@
  * A processor stub for the gateway's tests: real gRPC for the command stream and the directory,
  * scripted replies, no state.
  */
-import {
-  Server,
-  ServerCredentials,
-  type ServerDuplexStream,
-  type ServerWritableStream,
-} from '@grpc/grpc-js'
+import { Server, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { contracts } from '../../src/grpc/contracts.js'
 import type { Command__Output } from '../../protos/types/causeway/internal/v1/Command.js'
@@ -22,6 +17,7 @@ import type { ReplyBatch } from '../../protos/types/causeway/internal/v1/ReplyBa
 import type { WatchRequest__Output } from '../../protos/types/causeway/internal/v1/WatchRequest.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as CommandStreamTypes } from '../../protos/types/command_stream.js'
+import { listenGrpc } from '../support/grpc_listen.js'
 import { snapshot as onePartner } from './signing_partner.js'
 
 /** An empty list: the command is never answered. */
@@ -130,17 +126,8 @@ export async function startProcessorStub(
     WatchEndpoints: (stream: DirectoryStream) => stream.end(),
   })
   t.teardown(() => processorStub.stop())
-  processorStub.address = `127.0.0.1:${await bind(server, address)}`
+  processorStub.address = await listenGrpc(server, address)
   return processorStub
-}
-
-function bind(server: Server, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
-      if (error === null) resolve(port)
-      else reject(error)
-    })
-  })
 }
 
 /**

@@ -6,7 +6,6 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
@@ -20,6 +19,7 @@ import type { SendOutcome } from '../../actors/webhook/delivery/send_outcome.js'
 import { systemNames } from '../../actors/webhook/sending/target_guard.js'
 import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
 import { anEndpoint } from '../webhook/builders.js'
 import { aPoolWorld } from '../webhook/pool_process.js'
 
@@ -143,12 +143,7 @@ async function intercepted(
     headers = request.headers
     request.resume().on('end', () => response.end())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await send(`http://127.0.0.1:${port}${PATH}`, event)
-  server.closeAllConnections()
-  server.close()
+  await send(`http://127.0.0.1:${await listen(t, server)}${PATH}`, event)
   return headers
 }
 

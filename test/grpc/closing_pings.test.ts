@@ -3,7 +3,6 @@ import {
   credentials,
   makeGenericClientConstructor,
   Server,
-  ServerCredentials,
   status,
   type ClientDuplexStream,
   type ServerDuplexStream,
@@ -13,6 +12,7 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { answerClosingPings } from '../../src/grpc/closing_pings.js'
 import { eventually } from '../support/eventually.js'
+import { listenGrpc } from '../support/grpc_listen.js'
 
 const PING_MS = 20
 const OPTIONS = {
@@ -42,14 +42,9 @@ async function callWhileStopping(t: Test) {
       stream.on('end', () => stream.end())
     },
   })
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound)
-      else reject(error)
-    })
-  })
+  const address = await listenGrpc(server)
   const Client = makeGenericClientConstructor(SERVICE, 'Echo')
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), OPTIONS)
+  const client = new Client(address, credentials.createInsecure(), OPTIONS)
   t.teardown(() => client.close())
   t.teardown(() => server.forceShutdown())
   const call = (client['Open'] as Opened).bind(client)()

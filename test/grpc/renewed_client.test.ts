@@ -1,27 +1,23 @@
 /** A peer that accepts a connection and sends nothing is not waited for. */
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { Client, connectivityState, credentials, Server, ServerCredentials } from '@grpc/grpc-js'
+import { connect, createServer, type Socket } from 'node:net'
+import { Client, connectivityState, credentials, Server } from '@grpc/grpc-js'
 import t from 'tap'
 import { createRenewedClient } from '../../src/grpc/renewed_client.js'
 import { eventually } from '../support/eventually.js'
+import { listenGrpc } from '../support/grpc_listen.js'
+import { listen } from '../support/listen.js'
 
 const LOOK_EVERY_MS = 50
 
 t.test('a channel that does not connect is opened again, one that is ready stays', async (t) => {
   const server = new Server()
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
-      fault === null ? resolve(bound) : reject(fault),
-    ),
-  )
+  const port = Number((await listenGrpc(server)).split(':')[1])
   const sockets: Socket[] = []
   const listener = createServer((socket) => {
     sockets.push(socket.on('error', () => undefined))
     if (sockets.length > 1) socket.pipe(connect(port)).pipe(socket)
-  }).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = `127.0.0.1:${(listener.address() as AddressInfo).port}`
+  })
+  const address = `127.0.0.1:${await listen(t, listener)}`
   let looks = 0
   const opened: Client[] = []
   const client = createRenewedClient((options) => {
@@ -34,7 +30,6 @@ t.test('a channel that does not connect is opened again, one that is ready stays
   }, LOOK_EVERY_MS)
   t.teardown(() => {
     client.close()
-    listener.close()
     for (const socket of sockets) socket.destroy()
     server.forceShutdown()
   })

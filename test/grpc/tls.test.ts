@@ -84,6 +84,13 @@ async function serve(
   return { address: `localhost:${port}`, seen }
 }
 
+/** A server, and a client with a certificate of this name. */
+async function connected(t: Test, name = 'gateway') {
+  const server = party(t, 'server', ca.issue('processor'))
+  const served = await serve(t, server.tls)
+  return { ...served, server, client: party(t, 'client', ca.issue(name)) }
+}
+
 /** The status of one call on a connection of its own. */
 function call(address: string, tls: GrpcTls, token = TOKEN): Promise<status> {
   const options = { ...OWN_CONNECTION, ...tls.channelOptions(address) }
@@ -98,9 +105,7 @@ function call(address: string, tls: GrpcTls, token = TOKEN): Promise<status> {
 }
 
 t.test('a certificate of the CA is required, and does not replace a credential', async (t) => {
-  const server = party(t, 'server', ca.issue('processor'))
-  const { address, seen } = await serve(t, server.tls)
-  const client = party(t, 'client', ca.issue('gateway'))
+  const { address, seen, client } = await connected(t)
   t.equal(await call(address, client.tls), status.OK)
   t.same(seen, ['gateway'])
   t.equal(await call(address, client.tls, 'it_theirs'), status.UNAUTHENTICATED)
@@ -128,10 +133,8 @@ t.test(
     const warn = (warning: Error): void => void warnings.push(warning)
     process.on('warning', warn)
     t.teardown(() => process.off('warning', warn))
-    const server = party(t, 'server', ca.issue('processor'))
-    const { address, seen } = await serve(t, server.tls)
+    const { address, seen, client } = await connected(t)
     const byAddress = address.replace('localhost', '127.0.0.1')
-    const client = party(t, 'client', ca.issue('gateway'))
     t.equal(await call(byAddress, client.tls), status.OK)
     const elsewhere = party(t, 'else', ca.issue('processor', { addresses: ['127.0.0.2'] }))
     const other = await serve(t, elsewhere.tls)
@@ -168,9 +171,7 @@ t.test('a client certificate is read once for each connection', async (t) => {
 })
 
 t.test('a replaced certificate is used by new connections', async (t) => {
-  const server = party(t, 'server', ca.issue('processor'))
-  const { address, seen } = await serve(t, server.tls)
-  const client = party(t, 'client', ca.issue('before'))
+  const { server, address, seen, client } = await connected(t, 'before')
   t.equal(await call(address, client.tls), status.OK)
   client.replace(ca.issue('after'))
   await eventually('the client presents the new certificate', async () => {
@@ -191,9 +192,7 @@ t.test('a replaced certificate is used by new connections', async (t) => {
 })
 
 t.test('files that do not fit together change nothing', async (t) => {
-  const server = party(t, 'server', ca.issue('processor'))
-  const { address } = await serve(t, server.tls)
-  const client = party(t, 'client', ca.issue('gateway'))
+  const { server, address, client } = await connected(t)
   const { certificate } = ca.issue('processor')
   const files = server.replace({ certificate, key: ca.issue('processor').key })
   await eventually('the fault is logged', () =>
@@ -206,9 +205,7 @@ t.test('files that do not fit together change nothing', async (t) => {
 })
 
 t.test('unfinished handshakes are bounded', async (t) => {
-  const server = party(t, 'server', ca.issue('processor'))
-  const { address } = await serve(t, server.tls)
-  const client = party(t, 'client', ca.issue('gateway'))
+  const { address, client } = await connected(t)
   const port = Number(address.split(':')[1])
   const idle = Array.from({ length: GRPC_CONNECTIONS_MAX + 5 }, () =>
     connect({ host: '127.0.0.1', port }),

@@ -1,10 +1,10 @@
 /** Serves a gRPC server of a test on a free loopback port. */
 import { ServerCredentials, type Server } from '@grpc/grpc-js'
 
-/** @returns its address */
-export function listenGrpc(server: Server): Promise<string> {
+/** @returns its address; default: one with a port that the kernel chooses */
+export function listenGrpc(server: Server, address = '127.0.0.1:0'): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, port) =>
+    server.bindAsync(address, ServerCredentials.createInsecure(), (fault, port) =>
       fault === null ? resolve(`127.0.0.1:${port}`) : reject(fault),
     )
   })
