@@ -18,8 +18,16 @@ import { createNormalizer, WEBHOOK_SECRET } from './normalize.js'
 const WITHOUT_EXAMPLE = 'getOpenApiDocument'
 const examples = JSON.parse(readFileSync(join(projectRoot(), EXAMPLES_FILE), 'utf8')) as Examples
 const { faultOf, faultOfEvent } = createAnswerValidator(readDocument())
-const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+type Headers = Readonly<Record<string, string>>
+const lowerCased = (headers: Headers): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+const canonicalOf = (headers: Headers, method: string, path: string, body?: unknown): string =>
+  canonicalRequest({
+    ...{ method, path, timestamp: headers['X-Service-Timestamp'] ?? '' },
+    nonce: headers['X-Service-Nonce'] ?? '',
+    body: body === undefined ? '' : JSON.stringify(body),
+  })
 
 t.test(
   'every operation has an example (else add it to record.ts and run make examples)',
@@ -38,13 +46,7 @@ t.test('every recorded answer is documented and every signature is valid', async
       t.equal(faultOf(method, path, received), undefined, `${id} ${name}`)
       const signature = headers['X-Service-Signature']
       if (signature === undefined) continue
-      const canonical = canonicalRequest({
-        method,
-        path: path.split('?', 1).join(),
-        timestamp: headers['X-Service-Timestamp'] ?? '',
-        nonce: headers['X-Service-Nonce'] ?? '',
-        body: body === undefined ? '' : JSON.stringify(body),
-      })
+      const canonical = canonicalOf(headers, method, path.split('?', 1).join(), body)
       t.equal(signature, signatureOf(canonical, examples.signing_secret), `${id} ${name}: signed`)
     }
   }
@@ -54,13 +56,7 @@ t.test('every webhook is documented and correctly signed', async (t) => {
   t.same(Object.keys(examples.webhooks), EVENT_TYPES, 'every type has an example')
   for (const [type, { headers, body }] of Object.entries(examples.webhooks)) {
     t.equal(faultOfEvent(body), undefined, type)
-    const canonical = canonicalRequest({
-      method: 'POST',
-      path: '/hooks',
-      timestamp: headers['X-Service-Timestamp'] ?? '',
-      nonce: headers['X-Service-Nonce'] ?? '',
-      body: JSON.stringify(body),
-    })
+    const canonical = canonicalOf(headers, 'POST', '/hooks', body)
     t.equal(headers['X-Service-Signature'], signatureOf(canonical, WEBHOOK_SECRET), type)
   }
 })

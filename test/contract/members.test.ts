@@ -2,7 +2,7 @@
  * A member that the document describes exists on every way: as a field of both fronts' messages, in
  * a recorded answer, in the guide.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import protobuf from 'protobufjs'
 import t from 'tap'
@@ -12,18 +12,12 @@ import { ANSWERS, OPERATIONS } from '../../src/api/operations.js'
 import type { Properties, Schema } from '../../src/api/schema.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { wholePartnerGuide } from '../support/partner_guide.js'
+import { loadProtoTypes } from '../support/proto_types.js'
 import { EXAMPLES_FILE } from './generated_files.js'
 
-const PROTOS = join(projectRoot(), 'protos')
-const STREAM = 'causeway/internal/v1/command_stream.proto'
 const ENTRIES = Object.entries(OPERATIONS) as [OperationName, AnyOperation][]
 
-const types = (() => {
-  const root = new protobuf.Root()
-  root.resolvePath = (_, target) => join(PROTOS, target)
-  const files = readdirSync(PROTOS).filter((name) => name.endsWith('.proto'))
-  return root.loadSync([...files, STREAM], { keepCase: true })
-})()
+const types = loadProtoTypes()
 
 /** The schema itself, where it stands for a named one or may be null. */
 function resolved(schema: Schema): Schema {

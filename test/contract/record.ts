@@ -60,88 +60,69 @@ try {
   }
 
   // Payments.
-  const created = await call({
-    ...{ operation: 'createPaymentIntent', method: post, path: INTENTS, status: 201 },
-    ...{ key: 'order-7f3a', body: INTENT },
+  const created = await call('createPaymentIntent', INTENTS, 201, {
+    key: 'order-7f3a',
+    body: INTENT,
   })
   const intent = `${INTENTS}/${String(created['intent_id'])}`
-  const minted = await call({
-    ...{ operation: 'createSessionToken', method: post, path: `${intent}/session`, status: 200 },
-    body: USER,
-  })
+  const minted = await call('createSessionToken', `${intent}/session`, 200, { body: USER })
   const token = { kind: 'session_token', value: String(minted['session_token']) } as const
-  const { quote } = await call({
-    ...{ operation: 'scanQrCode', method: post, path: `${intent}/scan`, status: 200, token },
+  const { quote } = await call('scanQrCode', `${intent}/scan`, 200, {
+    token,
     body: { qr_payload: QR, local_amount_minor_units: '25000' },
   })
   const { quote_id, quote_version } = quote as Record<string, unknown>
-  await call({
-    ...{ operation: 'confirmPaymentIntent', method: post, path: `${intent}/confirm`, token },
-    ...{ key: 'confirm-7f3a', body: { quote_id, quote_version }, status: 200 },
+  await call('confirmPaymentIntent', `${intent}/confirm`, 200, {
+    key: 'confirm-7f3a',
+    token,
+    body: { quote_id, quote_version },
   })
   await untilStatus(partner, intent, 'captured')
-  await call({ operation: 'getPaymentIntent', method: get, path: intent, status: 200 })
-  const { receipt_token } = await call({
-    ...{ operation: 'createReceiptToken', method: post, path: `${intent}/receipt_token` },
-    status: 200,
-  })
-  await call({
-    ...{ operation: 'getReceipt', method: get, path: `${intent}/receipt`, status: 200 },
+  await call('getPaymentIntent', intent, 200)
+  const { receipt_token } = await call('createReceiptToken', `${intent}/receipt_token`, 200)
+  await call('getReceipt', `${intent}/receipt`, 200, {
     token: { kind: 'receipt_token', value: String(receipt_token) },
   })
-  await call({
-    ...{ operation: 'refundPaymentIntent', method: post, path: `${intent}/refund`, status: 202 },
-    key: 'refund-7f3a',
-  })
+  await call('refundPaymentIntent', `${intent}/refund`, 202, { key: 'refund-7f3a' })
   await untilStatus(partner, intent, 'refunded')
   const other = await partner.request(post, INTENTS, INTENT)
   const { intent_id: otherId } = other.body as { intent_id: string }
-  await call({
-    ...{ operation: 'cancelPaymentIntent', method: post, path: `${INTENTS}/${otherId}/cancel` },
-    status: 200,
-  })
-  await call({
-    ...{ operation: 'listPaymentIntents', method: get, status: 200 },
-    path: `${INTENTS}?status=refunded&limit=1`,
-  })
+  await call('cancelPaymentIntent', `${INTENTS}/${otherId}/cancel`, 200)
+  await call('listPaymentIntents', `${INTENTS}?status=refunded&limit=1`, 200)
 
   // A payout.
-  const beneficiary = await call({
-    ...{ operation: 'createBeneficiary', method: post, path: '/v1/beneficiaries', status: 201 },
-    body: ACCOUNT,
-  })
+  const beneficiary = await call('createBeneficiary', '/v1/beneficiaries', 201, { body: ACCOUNT })
   const account = `/v1/beneficiaries/${String(beneficiary['id'])}`
-  await call({ operation: 'getBeneficiary', method: get, path: account, status: 200 })
-  await call({
-    ...{ operation: 'listBeneficiaries', method: get, path: '/v1/beneficiaries?limit=10' },
-    status: 200,
-  })
+  await call('getBeneficiary', account, 200)
+  await call('listBeneficiaries', '/v1/beneficiaries?limit=10', 200)
   const PAYOUT = {
     ...{ amount: '1250000', currency: 'VND', beneficiary_id: beneficiary['id'] },
     ...{ reference: 'invoice 2026-114', metadata: { order: '2026-114' } },
   }
-  const createPayout = { operation: 'createPayout', method: post, path: '/v1/payouts' }
-  const payout = await call({
-    ...createPayout,
-    ...{ name: 'beneficiary', key: 'payout-114', body: PAYOUT, status: 202 },
+  const payout = await call('createPayout', '/v1/payouts', 202, {
+    name: 'beneficiary',
+    key: 'payout-114',
+    body: PAYOUT,
   })
   const paid = `/v1/payouts/${String(payout['id'])}`
   await untilStatus(partner, paid, 'completed')
-  await call({
-    ...createPayout,
-    ...{ name: 'replayed', key: 'payout-114', body: PAYOUT, status: 200 },
+  await call('createPayout', '/v1/payouts', 200, {
+    name: 'replayed',
+    key: 'payout-114',
+    body: PAYOUT,
   })
-  await call({ operation: 'getPayout', method: get, path: paid, status: 200 })
-  await call({ operation: 'cancelPayout', method: post, path: `${paid}/cancel`, status: 409 })
+  await call('getPayout', paid, 200)
+  await call('cancelPayout', `${paid}/cancel`, 409)
   const { beneficiary_id: _known, ...inline } = PAYOUT
-  const returned = await call({
-    ...{ ...createPayout, name: 'inline', key: 'payout-115', status: 202 },
+  const returned = await call('createPayout', '/v1/payouts', 202, {
+    name: 'inline',
+    key: 'payout-115',
     body: { ...inline, beneficiary: ACCOUNT },
   })
   const simulate = async (path: string, outcome: string): Promise<void> => {
-    await call({
-      ...{ operation: 'simulatePayout', name: outcome, method: post, status: 202 },
-      ...{ path: `/v1/sandbox${path.slice(3)}/simulate`, body: { outcome } },
+    await call('simulatePayout', `/v1/sandbox${path.slice(3)}/simulate`, 202, {
+      name: outcome,
+      body: { outcome },
     })
     await untilStatus(partner, path, outcome)
   }
@@ -155,32 +136,23 @@ try {
     { headers: { 'Idempotency-Key': 'payout-116' } },
   )
   await simulate(`/v1/payouts/${(held.body as { id: string }).id}`, 'failed')
-  await call({
-    ...{ operation: 'listPayouts', method: get, path: '/v1/payouts?status=failed&limit=1' },
-    status: 200,
-  })
-  await call({
-    ...{ operation: 'disableBeneficiary', method: post, path: `${account}/disable`, status: 200 },
-  })
+  await call('listPayouts', '/v1/payouts?status=failed&limit=1', 200)
+  await call('disableBeneficiary', `${account}/disable`, 200)
 
   // Balances.
-  await call({ operation: 'getBalances', method: get, path: '/v1/balances', status: 200 })
-  await call({
-    ...{ operation: 'createDeposit', method: post, path: '/v1/funding/deposits', status: 201 },
-    ...{ key: 'deposit-1', body: { currency: 'THB', amount: '500000' } },
+  await call('getBalances', '/v1/balances', 200)
+  await call('createDeposit', '/v1/funding/deposits', 201, {
+    key: 'deposit-1',
+    body: { currency: 'THB', amount: '500000' },
   })
-  const fx = await call({
-    ...{ operation: 'createFxQuote', method: post, path: '/v1/fx/quotes', status: 201 },
+  const fx = await call('createFxQuote', '/v1/fx/quotes', 201, {
     body: { sell_currency: 'USD', sell_amount: '10000', buy_currency: 'VND' },
   })
-  await call({
-    ...{ operation: 'createFxConversion', method: post, path: '/v1/fx/conversions', status: 201 },
-    ...{ key: 'conversion-1', body: { quote_id: fx['id'] } },
+  await call('createFxConversion', '/v1/fx/conversions', 201, {
+    key: 'conversion-1',
+    body: { quote_id: fx['id'] },
   })
-  await call({
-    ...{ operation: 'listBalanceTransactions', method: get, status: 200 },
-    path: '/v1/balance_transactions?limit=2',
-  })
+  await call('listBalanceTransactions', '/v1/balance_transactions?limit=2', 200)
 
   // The events that no call above causes, by their triggers.
   const pay = async (user: string, qr_payload: string): Promise<string> => {
@@ -218,50 +190,36 @@ try {
   normalizer.replace(`${receiver.url}/hooks`, PARTNER_URL)
   await untilQuiet()
   const endpoint = `${ENDPOINTS}/${receiver.endpointId}`
-  await call({ operation: 'getWebhookEndpoint', method: get, path: endpoint, status: 200 })
-  await call({ operation: 'listWebhookEndpoints', method: get, path: ENDPOINTS, status: 200 })
-  await call({
-    ...{ operation: 'testWebhookEndpoint', method: post, path: `${endpoint}/test`, status: 202 },
-  })
+  await call('getWebhookEndpoint', endpoint, 200)
+  await call('listWebhookEndpoints', ENDPOINTS, 200)
+  await call('testWebhookEndpoint', `${endpoint}/test`, 202)
   await untilQuiet()
   const deliveries = `${endpoint}/deliveries?limit=1`
   await eventually('the delivery is stored', async () => {
     const { body } = await partner.request(get, deliveries)
     return (body as { data: { status: string }[] }).data[0]?.status === 'delivered'
   })
-  await call({ operation: 'listDeliveries', method: get, path: deliveries, status: 200 })
-  const listed = await call({
-    ...{ operation: 'listEvents', method: get, path: '/v1/events?after=0&limit=1', status: 200 },
-  })
+  await call('listDeliveries', deliveries, 200)
+  const listed = await call('listEvents', '/v1/events?after=0&limit=1', 200)
   const [first] = listed['data'] as { event: { id: string } }[]
-  await call({
-    ...{ operation: 'recoverWebhookEndpoint', method: post, path: `${endpoint}/recover` },
-    ...{ body: { since: '2026-11-21T00:00:00Z' }, status: 202 },
+  await call('recoverWebhookEndpoint', `${endpoint}/recover`, 202, {
+    body: { since: '2026-11-21T00:00:00Z' },
   })
-  await call({
-    ...{ operation: 'resendEvent', method: post, path: `/v1/events/${first?.event.id}/resend` },
-    ...{ body: { endpoint_id: receiver.endpointId }, status: 202 },
+  await call('resendEvent', `/v1/events/${first?.event.id}/resend`, 202, {
+    body: { endpoint_id: receiver.endpointId },
   })
-  const made = await call({
-    ...{ operation: 'createWebhookEndpoint', method: post, path: ENDPOINTS, status: 201 },
+  const made = await call('createWebhookEndpoint', ENDPOINTS, 201, {
     body: { url: `${receiver.url}/hooks`, description: 'orders', enabled_events: ['*'] },
   })
   const spare = `${ENDPOINTS}/${String(made['id'])}`
-  await call({
-    ...{ operation: 'updateWebhookEndpoint', method: 'PATCH', path: spare, status: 200 },
+  await call('updateWebhookEndpoint', spare, 200, {
     body: { enabled_events: ['payout.completed', 'payout.failed'] },
   })
-  await call({
-    ...{ operation: 'rotateWebhookSecret', method: post, path: `${spare}/rotate_secret` },
-    status: 200,
-  })
+  await call('rotateWebhookSecret', `${spare}/rotate_secret`, 200)
   for (const verb of ['disable', 'enable']) {
-    await call({
-      ...{ operation: `${verb}WebhookEndpoint`, method: post, path: `${spare}/${verb}` },
-      status: 200,
-    })
+    await call(`${verb}WebhookEndpoint`, `${spare}/${verb}`, 200)
   }
-  await call({ operation: 'deleteWebhookEndpoint', method: 'DELETE', path: spare, status: 200 })
+  await call('deleteWebhookEndpoint', spare, 200)
 
   // Account and tools.
   const refusing = await receiverOf(partner, () => 400)
@@ -273,7 +231,7 @@ try {
     'the dead delivery is announced',
     ({ eventType }) => eventType === 'webhook_endpoint.deliveries_dead',
   )
-  await call({ operation: 'getAccount', method: get, path: '/v1/account', status: 200 })
+  await call('getAccount', '/v1/account', 200)
   const claim = { method: post, path: '/v1/payouts' }
   const sent = { timestamp: new Date().toISOString(), nonce: newNonce() }
   const shown = { timestamp: TIMESTAMP, nonce: SHOWN_NONCE }
@@ -283,10 +241,9 @@ try {
   normalizer.replace(sent.timestamp, shown.timestamp)
   normalizer.replace(sent.nonce, shown.nonce)
   normalizer.replace(signature, signed(shown, SIGNING_SECRET))
-  await call({
-    ...{ operation: 'checkSignature', method: post, path: '/v1/sandbox/signature/check' },
-    ...{ body: { ...claim, key_id: stack.sandbox.key_id, ...sent, signature }, status: 200 },
+  await call('checkSignature', '/v1/sandbox/signature/check', 200, {
     unsigned: true,
+    body: { ...claim, key_id: stack.sandbox.key_id, ...sent, signature },
   })
 
   const headers = {
@@ -295,9 +252,9 @@ try {
     'X-Service-Nonce': sent.nonce,
     'X-Service-Signature': signature,
   }
-  await call({
-    ...{ operation: 'checkRequest', method: post, path: '/v1/sandbox/request/check' },
-    ...{ body: { ...claim, headers }, unsigned: true, status: 200 },
+  await call('checkRequest', '/v1/sandbox/request/check', 200, {
+    unsigned: true,
+    body: { ...claim, headers },
   })
 
   await untilQuiet()

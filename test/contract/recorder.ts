@@ -1,5 +1,6 @@
 /** Records exchanges with a stack, in the form of gateway/openapi/examples.json. */
 import { createHash } from 'node:crypto'
+import { ROUTES } from '../../gateway/app.js'
 import type { Examples, Exchange, RecordedWebhook } from '../../gateway/openapi/examples.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { canonicalRequest, signatureOf, signRequest } from '../../src/client/signing.js'
@@ -15,25 +16,32 @@ import {
   type Normalizer,
 } from './normalize.js'
 
-export interface Recorded {
-  readonly operation: string
+export interface RecordedOptions {
   /** Default: `default`. */
   readonly name?: string
-  readonly method: string
-  readonly path: string
   readonly body?: unknown
   readonly key?: string
   /** Default: the request is signed. */
   readonly token?: { readonly kind: 'session_token' | 'receipt_token'; readonly value: string }
   /** Default: false. For operations without authentication. */
   readonly unsigned?: boolean
-  readonly status: number
+}
+
+interface Recorded extends RecordedOptions {
+  readonly operation: string
+  readonly method: string
+  readonly path: string
 }
 
 export interface Recorder {
   readonly normalizer: Normalizer
   /** Sends the request and records it with its answer. @throws when the status differs */
-  call(recorded: Recorded): Promise<Record<string, unknown>>
+  call(
+    operation: string,
+    path: string,
+    status: number,
+    options?: RecordedOptions,
+  ): Promise<Record<string, unknown>>
   examples(deliveries: readonly ReceivedWebhook[]): Examples
 }
 
@@ -82,14 +90,17 @@ export function createRecorder(partner: Partner): Recorder {
 
   return {
     normalizer,
-    call: async (recorded) => {
-      const { operation, method, path, body, key, token, unsigned, status } = recorded
+    call: async (operation, path, status, options = {}) => {
+      const { body, key, token, unsigned } = options
+      const { method } = ROUTES.find((route) => route.operation.id === operation)!
       const bearer = unsigned === true ? 'none' : token?.value
       const connection = bearer === undefined ? partner : partner.session(bearer)
       const headers = key === undefined ? {} : { 'Idempotency-Key': key }
       const answer = await connection.request(method, path, body, { headers })
       if (answer.status !== status) throw new Error(`${operation}: ${answer.status} ${answer.text}`)
-      ;(operations[operation] ??= []).push(exchangeOf(recorded, answer))
+      ;(operations[operation] ??= []).push(
+        exchangeOf({ ...options, operation, method, path }, answer),
+      )
       return answer.body as Record<string, unknown>
     },
     examples: (deliveries) => ({

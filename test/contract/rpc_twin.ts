@@ -6,15 +6,13 @@
  */
 import { credentials, type Client, type ServiceError } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
-import { join } from 'node:path'
-import { readdirSync } from 'node:fs'
 import { bearer } from '../../src/grpc/bearer.js'
 import { parseDateTime } from '../../src/base/date_time.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import { projectRoot } from '../../src/base/project_root.js'
 import type { Sandbox } from '../../src/operations/calls/sandbox.js'
 import type { AnyOperation } from '../../src/api/operation.js'
 import { OPERATIONS } from '../../src/api/operations.js'
+import { loadProtoTypes } from '../support/proto_types.js'
 import { refusalIn, type Refusal } from '../support/rpc_answers.js'
 
 export interface PartnerRequest {
@@ -48,7 +46,7 @@ export interface RpcTwins {
 }
 
 export function createRpcTwins({ grpc_address, internal_token, partner_id }: Sandbox): RpcTwins {
-  const types = loadTypes()
+  const types = loadProtoTypes()
   const metadata = bearer(internal_token)
   const tenant = { partner_id, environment: 'sandbox' }
   const services = contracts<{
@@ -86,14 +84,6 @@ export function createRpcTwins({ grpc_address, internal_token, partner_id }: San
     },
     close: () => clients.forEach((client) => client.close()),
   }
-}
-
-function loadTypes(): protobuf.Root {
-  const folder = join(projectRoot(), 'protos')
-  const root = new protobuf.Root()
-  root.resolvePath = (_, target) => join(folder, target)
-  const files = readdirSync(folder).filter((name) => name.endsWith('.proto'))
-  return root.loadSync(files, { keepCase: true })
 }
 
 /** The only message beside the tenant. */

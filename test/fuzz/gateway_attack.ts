@@ -22,23 +22,12 @@ import type { RequestContext } from '../../gateway/http/request_context.js'
 import { answersIn, isEnvelope } from '../gateway/answers.js'
 import { call, createRequest, SUBJECT } from '../gateway/signing_partner.js'
 import { accept, startProcessorStub, type ProcessorStub } from '../gateway/processor_stub.js'
+import type { AttackOptions, AttackReport } from './attack.js'
 import { createSeededRandom } from './seeded_random.js'
 import { gatewayInput, type GatewayInput } from './gateway_input.js'
 
-export interface AttackOptions {
-  readonly seed: number
-  readonly forMs: number
-  /** Runs only the input of this number. */
-  readonly only?: number
-}
-
-export interface AttackReport {
-  readonly inputs: number
-  /** Number of responses by status. 0 means that the connection ended without a response. */
-  readonly statuses: Readonly<Record<number, number>>
-  /** Violations, each with its input; the same seed and number repeat it. */
-  readonly faults: readonly string[]
-}
+/** By status. 0 means that the connection ended without a response. */
+type Statuses = Record<number, number>
 
 const AT_A_TIME = 48
 /** A corrupted request may wait for bytes that are never sent. */
@@ -49,7 +38,7 @@ export async function attackGateway({ seed, forMs, only }: AttackOptions): Promi
   const processorStub = await startProcessorStub({ teardown: () => undefined })
   const folder = await mkdtemp(join(tmpdir(), 'causeway-door-'))
   const gateway = await startGatewayProcess(processorStub, folder)
-  const statuses: Record<number, number> = {}
+  const statuses: Statuses = {}
   const faults: string[] = []
   const sent: Sent = { byNonce: new Map(), byIntent: new Map() }
   let next = only ?? 0
@@ -96,10 +85,8 @@ async function startGatewayProcess(
   const child = fork(join(projectRoot(), '.build', 'gateway', 'main.js'), {
     env: {
       ...{ DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: 'off' },
-      ...{
-        PROCESSOR_ADDRESS: processorStub.address,
-        PROCESSOR_TOKEN: 'gw_of_these_tests_only_0123456789',
-      },
+      PROCESSOR_ADDRESS: processorStub.address,
+      PROCESSOR_TOKEN: 'gw_of_these_tests_only_0123456789',
     },
     execArgv: [],
     silent: true,

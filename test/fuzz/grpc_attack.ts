@@ -26,22 +26,11 @@ import { contracts } from '../../src/grpc/contracts.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { startProgram, type RunningProgram } from '../support/program.js'
 import { CALLERS, grpcInput, type CallInput, type FuzzCaller } from './grpc_input.js'
+import type { AttackOptions, AttackReport } from './attack.js'
 import { createSeededRandom } from './seeded_random.js'
 
-export interface AttackOptions {
-  readonly seed: number
-  readonly forMs: number
-  /** Runs only the input of this number. */
-  readonly only?: number
-}
-
-export interface AttackReport {
-  readonly inputs: number
-  /** Number of inputs by the status of gRPC; `http N`, `none` or `frames` without one. */
-  readonly statuses: Readonly<Record<string, number>>
-  /** Violations, each with its input; the same seed and number repeat it. */
-  readonly faults: readonly string[]
-}
+/** By status of gRPC; `http N`, `none` or `frames` without one. */
+type Statuses = Record<string, number>
 
 const AT_A_TIME = 24
 /** What a caller does not read or send holds memory of its session. */
@@ -58,7 +47,7 @@ const NOT_A_CALL = /deserializ|decompress|grpc-timeout/i
 export async function attackGrpc({ seed, forMs, only }: AttackOptions): Promise<AttackReport> {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-grpc-'))
   const processor = await startProcessor(folder)
-  const statuses: Record<string, number> = {}
+  const statuses: Statuses = {}
   const faults: string[] = []
   const fault = (input: string, what: string): void => {
     if (faults.length < FAULTS_MAX) faults.push(`seed ${seed}, input ${input}: ${what}`)
@@ -109,12 +98,8 @@ interface Processor {
 }
 
 async function startProcessor(folder: string): Promise<Processor> {
-  const [port, opsPort, nobody, railOpsPort] = [
-    await freePort('127.0.0.1'),
-    await freePort('127.0.0.1'),
-    await freePort('127.0.0.1'),
-    await freePort('127.0.0.1'),
-  ]
+  const freePorts = [1, 2, 3, 4].map(() => freePort('127.0.0.1'))
+  const [port = 0, opsPort, nobody, railOpsPort] = await Promise.all(freePorts)
   const railAddress = `unix:${join(folder, 'rail.sock')}`
   const start = (name: string, environment: Readonly<Record<string, string>>): RunningProgram =>
     startProgram(

@@ -7,11 +7,9 @@
  * A message is written field by field from its contract, so that most reach a handler; then some
  * are corrupted.
  */
-import { readdirSync } from 'node:fs'
 import type { OutgoingHttpHeaders } from 'node:http2'
-import { join } from 'node:path'
 import protobuf from 'protobufjs'
-import { projectRoot } from '../../src/base/project_root.js'
+import { loadProtoTypes } from '../support/proto_types.js'
 import type { SeededRandom } from './seeded_random.js'
 
 export const CALLERS = ['operator', 'service', 'gateway', 'webhooks', 'supervisor'] as const
@@ -72,11 +70,7 @@ function usualCaller(path: string, random: SeededRandom): FuzzCaller {
 const METHODS = methodsOf(['causeway.v1', 'causeway.internal.v1', 'causeway.operator.v1'])
 
 function methodsOf(packages: readonly string[]): readonly protobuf.Method[] {
-  const folder = join(projectRoot(), 'protos')
-  const root = new protobuf.Root()
-  root.resolvePath = (_, file) => (file.startsWith('google/') ? file : join(folder, file))
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  root.loadSync(files.filter((name) => name.endsWith('.proto')).sort(), { keepCase: true })
+  const root = loadProtoTypes()
   root.resolveAll()
   return packages.flatMap((name) => {
     const { nestedArray } = root.lookup(name) as protobuf.Namespace

@@ -13,14 +13,14 @@ t.test('the QR reader withstands fuzzed codes', async (t) => {
     const report = attackQr({ seed, goesOn: fewer })
     t.same(report.faults, [])
     t.equal(report.inputs, INPUTS)
-    t.ok((report.verdicts['read'] ?? 0) > INPUTS / 50, 'valid readings occur')
-    for (const verdict of Object.keys(report.verdicts)) verdicts.add(verdict)
+    t.ok((report.statuses['read'] ?? 0) > INPUTS / 50, 'valid readings occur')
+    for (const verdict of Object.keys(report.statuses)) verdicts.add(verdict)
   }
   t.ok(verdicts.size > 25, `many reasons occur: ${[...verdicts].join(', ')}`)
 })
 
 t.test('a seed and an index repeat an input', async (t) => {
-  const alone = (only: number): object => attackQr({ seed: 3, only, goesOn: fewer }).verdicts
+  const alone = (only: number): object => attackQr({ seed: 3, only, goesOn: fewer }).statuses
   t.same(alone(7), alone(7))
   t.equal(attackQr({ seed: 3, only: 7, goesOn: fewer }).inputs, 1)
 })

@@ -1,26 +1,8 @@
-/**
- * Fuzzes the QR reader for a given time: `node .build/test/fuzz/qr.js --seconds 600`.
- *
- * `--seed N` repeats a run's inputs; with `--only I` it runs only that input.
- */
-import { randomInt } from 'node:crypto'
-import { programOptions } from '../../src/process/program_options.js'
+/** Fuzzes the QR reader: `node .build/test/fuzz/qr.js --seconds 600` (see attack.ts). */
+import { fuzz } from './attack.js'
 import { attackQr } from './qr_attack.js'
 
-const values = programOptions('fuzz-qr', 'Reads corrupted QR payloads.', {
-  seconds: { value: 'N', about: 'duration in seconds', kind: 'number', fallback: 60 },
-  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
-  only: { value: 'N', about: 'runs only the input of this number', kind: 'number' },
+await fuzz('qr', 'Reads corrupted QR payloads.', ({ forMs, ...options }) => {
+  const until = performance.now() + forMs
+  return attackQr({ ...options, goesOn: () => performance.now() < until })
 })
-const seconds = values.seconds
-const seed = values.seed ?? randomInt(1_000_000)
-const until = performance.now() + seconds * 1_000
-console.log(`seed ${seed}, ${seconds} s`)
-const { inputs, verdicts, faults } = attackQr({
-  seed,
-  goesOn: () => performance.now() < until,
-  ...(values.only === undefined ? {} : { only: values.only }),
-})
-console.log(`${inputs} codes; by verdict:`, verdicts)
-for (const fault of faults) console.log(fault)
-process.exitCode = faults.length === 0 ? 0 : 1

@@ -13,6 +13,7 @@ import { ERRORS } from '../../src/base/errors.js'
 import { bindAmount, readQr, type QrOutcome, type QrReading } from '../../src/qr/read.js'
 import { wireCodeOf } from '../../src/qr/reasons.js'
 import { charactersTouched } from '../qr/effort.js'
+import type { AttackReport } from './attack.js'
 import { createSeededRandom } from './seeded_random.js'
 import { qrInput, type QrInput } from './qr_input.js'
 
@@ -25,34 +26,27 @@ export interface QrAttackOptions {
   readonly read?: typeof readQr
 }
 
-export interface QrAttackReport {
-  readonly inputs: number
-  /** Counts by result: `read` or the reason. */
-  readonly verdicts: Readonly<Record<string, number>>
-  /** Violations, each with its input; the same seed and number repeat it. */
-  readonly faults: readonly string[]
-}
-
 const FAULTS_MAX = 20
 /** Reads of each character, nested templates included, and the fixed cost of a code. */
 const TOUCHES_EACH = 12
 const TOUCHES_ALWAYS = 64
 
-export function attackQr(options: QrAttackOptions): QrAttackReport {
+export function attackQr(options: QrAttackOptions): AttackReport {
   const { seed, goesOn, only, read = readQr } = options
-  const verdicts: Record<string, number> = {}
+  /** By result: `read` or the reason. */
+  const statuses: Record<string, number> = {}
   const faults: string[] = []
   let index = only ?? 0
   do {
     const input = qrInput(createSeededRandom(seed, index))
     const { verdict, fault } = play(input, read)
-    verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
+    statuses[verdict] = (statuses[verdict] ?? 0) + 1
     if (fault !== undefined && faults.length < FAULTS_MAX) {
       faults.push(`seed ${seed}, input ${index}: ${fault}: ${JSON.stringify(input)}`)
     }
     index += 1
   } while (only === undefined && goesOn(index))
-  return { inputs: index - (only ?? 0), verdicts, faults }
+  return { inputs: index - (only ?? 0), statuses, faults }
 }
 
 interface Played {
