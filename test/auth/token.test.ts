@@ -190,11 +190,8 @@ t.test('the last character has one encoding', async (t) => {
 t.test('a token that is too long is rejected before parsing', async (t) => {
   const token = jws(HEADER, { ...PAYLOAD, pad: 'x'.repeat(2_000) }, OLD_SECRET)
   t.ok(token.length > 2_048)
-  t.same(
-    verifySessionToken(KEYS, token, NOW),
-    { ok: false, reason: 'malformed' },
-    'no MAC is computed',
-  )
+  const verdict = verifySessionToken(KEYS, token, NOW)
+  t.same(verdict, { ok: false, reason: 'malformed' }, 'no MAC is computed')
 })
 
 t.test('every minted token verifies to its claims and is short', async (t) => {
@@ -228,11 +225,8 @@ t.test('any user id makes a receipt token that verifies and fits a header', asyn
   const subject = (id: string): string => receiptSubject(MAC, id)
   t.not(subject('\ud800'), subject('\ud801'), 'lone surrogates stay different')
   t.not(subject('user'), subject('User'))
-  t.not(
-    subject('user'),
-    receiptSubject(createMac(Buffer.alloc(32, 8)), 'user'),
-    'the subject is a keyed hash',
-  )
+  const underOtherKey = receiptSubject(createMac(Buffer.alloc(32, 8)), 'user')
+  t.not(subject('user'), underOtherKey, 'the subject is a keyed hash')
   const bare = createHash('sha256').update(JSON.stringify('user')).digest('base64url')
   t.not(subject('user'), bare, 'the subject is not an unkeyed hash')
   t.notMatch(mintReceiptToken(KEYS, RECEIPT), /user-1/)

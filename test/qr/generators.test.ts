@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
 import { readQr, type QrReading } from '../../src/qr/read.js'
-import { readingOf } from './reading.js'
+import { digits, readingOf } from './reading.js'
 
 // The libraries' types do not fit the way they are loaded; these cover the functions used here.
 interface PromptParse {
@@ -39,8 +39,6 @@ const promptPayQr = load('promptpay-qr') as PromptPayQr
 const promptPayJs = load('promptpay-js') as PromptPayJs
 const { QRPay } = load('vietnam-qr-pay') as VietnamQrPay
 
-const digits = (min: number, max = min): fc.Arbitrary<string> =>
-  fc.stringMatching(new RegExp(`^[0-9]{${min},${max}}$`))
 const mobile = digits(8).map((tail) => `08${tail}`)
 const satang = fc.option(fc.integer({ min: 1, max: 70_000_000 }), { nil: undefined })
 const reference = fc.stringMatching(/^[0-9A-Z]{1,20}$/)

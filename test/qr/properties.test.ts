@@ -19,9 +19,8 @@ import {
   VIETQR,
   type Field,
 } from './payloads.js'
+import { digits } from './reading.js'
 
-const digits = (min: number, max = min): fc.Arbitrary<string> =>
-  fc.stringMatching(new RegExp(`^[0-9]{${min},${max}}$`))
 const printable = (max: number): fc.Arbitrary<string> =>
   fc.stringMatching(new RegExp(`^[ -~]{1,${max}}$`))
 const display = fc

@@ -1,4 +1,5 @@
 /** Short forms of readings and reasons for test tables. */
+import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { Corridor } from '../../src/qr/corridor.js'
 import { readQr, type QrReading } from '../../src/qr/read.js'
@@ -22,3 +23,6 @@ export type Row = readonly [what: string, text: string, verdict: string]
 export const check = (t: Test, corridor: Corridor, rows: readonly Row[]): void => {
   for (const [what, text, verdict] of rows) t.equal(verdictOf(text, corridor), verdict, what)
 }
+
+export const digits = (min: number, max = min): fc.Arbitrary<string> =>
+  fc.stringMatching(new RegExp(`^[0-9]{${min},${max}}$`))
