@@ -90,11 +90,11 @@ t.test(
 t.test('a consumed token precedes the fault of a malformed body', async (t) => {
   const gateway = await startGateway(t)
   const confirm = confirmRequest('{')
-  t.equal((await call(gateway.port, confirm)).status, 400, 'with an unused token')
+  t.equal(await gateway.status(confirm), 400, 'with an unused token')
   const [command] = gateway.processorStub.commands
   t.match(command?.check_session, { intent_id: INTENT, session_jti: 'A'.repeat(22) })
   gateway.processorStub.script = refuseWith('authentication_failed')
-  t.equal((await call(gateway.port, confirm)).status, 401, 'with a consumed one')
+  t.equal(await gateway.status(confirm), 401, 'with a consumed one')
 })
 
 t.test(
@@ -174,8 +174,8 @@ t.test('a broken stream answers all commands in flight with 503 and reconnects',
     t.equal(answer.status, 503)
     t.equal(errorOf(answer.json).code, 'configuration_error')
   }
-  t.equal((await call(gateway.port, createRequest())).status, 503, 'while the stream is closed')
+  t.equal(await gateway.status(createRequest()), 503, 'while the stream is closed')
   await startProcessorStub(t, { address: gateway.processorStub.address })
   await eventually('the stream has reconnected', () => gateway.processor.open)
-  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.equal(await gateway.status(createRequest()), 201)
 })

@@ -48,7 +48,7 @@ t.test('each spelling of a UTC timestamp is signed as sent', async (t) => {
     const altered = { ...signedHeaders({ ...createRequest(), timestamp }) }
     altered['X-Service-Timestamp'] = timestamp.replace(utc, utc === 'Z' ? 'z' : 'Z')
     const other = { ...createRequest(), unsigned: true, headers: altered }
-    t.equal((await call(gateway.port, other)).status, 401, 'another spelling of the same instant')
+    t.equal(await gateway.status(other), 401, 'another spelling of the same instant')
   }
 })
 
@@ -104,11 +104,11 @@ t.test('production only: a request from an unlisted address is 401', async (t) =
     environment: { PRODUCTION_HOSTS: '127.0.0.1' },
   })
   const production = { ...createRequest(), keyId: PRODUCTION_KEY_ID }
-  t.equal((await call(gateway.port, production)).status, 401)
+  t.equal(await gateway.status(production), 401)
   gateway.processorStub.publish(snapshot({ allowed_ips: ['203.0.113.0/24', '127.0.0.0/8'] }))
   await eventually(
     'the latest update applies',
-    async () => (await call(gateway.port, production)).status === 201,
+    async () => (await gateway.status(production)) === 201,
   )
 })
 
@@ -143,9 +143,9 @@ t.test('a scheduled revocation takes effect on time, without a directory update'
     ...createRequest(),
     timestamp: new Date(clock.now()).toISOString(),
   })
-  t.equal((await call(gateway.port, signedNow())).status, 201)
+  t.equal(await gateway.status(signedNow()), 201)
   ahead = 60_000
-  t.equal((await call(gateway.port, signedNow())).status, 401)
+  t.equal(await gateway.status(signedNow()), 401)
   t.match(await gateway.metrics(), 'refusals_total{reason="key_revoked"} 1')
 })
 
@@ -162,31 +162,31 @@ t.test('app packages restrict session requests only', async (t) => {
     [get(intent), 200],
   ]
   for (const [request, status] of cases) {
-    t.equal((await call(gateway.port, request)).status, status, JSON.stringify(request.headers))
+    t.equal(await gateway.status(request), status, JSON.stringify(request.headers))
   }
 })
 
 t.test('a key that an update omits is removed', async (t) => {
   const gateway = await startGateway(t)
-  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.equal(await gateway.status(createRequest()), 201)
   gateway.processorStub.publish(snapshot({ keys: [] }))
   await eventually(
     'the key is rejected',
-    async () => (await call(gateway.port, createRequest())).status === 401,
+    async () => (await gateway.status(createRequest())) === 401,
   )
 })
 
 t.test('before the directory snapshot no request is answered 401', async (t) => {
   const tokenRequest = byToken(get(intent), bearer(INTENT))
   const withoutTokenKeys = await startGateway(t, { partners: { ...snapshot(), token_keys: [] } })
-  t.equal((await call(withoutTokenKeys.port, tokenRequest)).status, 503)
-  t.equal((await call(withoutTokenKeys.port, createRequest())).status, 201)
+  t.equal(await withoutTokenKeys.status(tokenRequest), 503)
+  t.equal(await withoutTokenKeys.status(createRequest()), 201)
   const incomplete = await startGateway(t, {
     partners: { ...snapshot(), complete: false },
     waitUntilReady: false,
   })
-  t.equal((await call(incomplete.port, tokenRequest)).status, 503)
-  t.equal((await call(incomplete.port, createRequest())).status, 503)
+  t.equal(await incomplete.status(tokenRequest), 503)
+  t.equal(await incomplete.status(createRequest()), 503)
 })
 
 t.test('while a processor has not announced its partners an unknown key is 503', async (t) => {

@@ -10,7 +10,8 @@ import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import { answersIn, isEnvelope } from './answers.js'
 import { CORPUS, CREATED, type Entry } from './corpus.js'
-import { bytesOf, call, createRequest, roundTrip, statusOf } from './signing_partner.js'
+import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
+import { openClient } from './open_client.js'
 import { startGateway } from './running_gateway.js'
 
 const ENDS_WITHIN_MS = 25_000
@@ -62,7 +63,7 @@ t.test('every request of the corpus gets exactly one of its answers', async (t) 
     if (operation !== undefined)
       t.match(create_intent, CREATED, 'every command matches what was signed')
   }
-  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.equal(await gateway.status(createRequest()), 201)
   await eventually('no command is open', () => gateway.processor.inFlight === 0)
 })
 
@@ -80,20 +81,15 @@ t.test('a client may disconnect after any byte without effect', async (t) => {
   const { length } = bytesOf(createRequest())
   await inParallel(length - 1, async (index) => {
     const bytes = bytesOf(createRequest()).slice(0, index + 1)
-    await new Promise<void>((resolve) => {
-      const socket = connect(gateway.port, '127.0.0.1')
-      socket.on('error', () => undefined)
-      socket.on('close', () => resolve())
-      socket.on('connect', () => {
-        socket.write(bytes, () => {
-          // Half of them close, the other half reset.
-          if (index % 2 === 0) socket.end(() => socket.destroy())
-          else socket.resetAndDestroy()
-        })
-      })
+    const { socket, closed } = openClient(t, gateway.port)
+    socket.write(bytes, () => {
+      // Half of them close, the other half reset.
+      if (index % 2 === 0) socket.end(() => socket.destroy())
+      else socket.resetAndDestroy()
     })
+    await closed
   })
-  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.equal(await gateway.status(createRequest()), 201)
   t.equal(gateway.processorStub.commands.length, 1, 'no partial request was served')
 })
 
@@ -105,18 +101,13 @@ t.test('a request in two packets is read as the same request, or rejected', asyn
   await inParallel(whole.length - 1, async (index) => {
     const bytes = bytesOf(createRequest())
     const cut = index + 1
-    const status = await new Promise<number>((resolve) => {
-      const socket = connect(gateway.port, '127.0.0.1', () => {
-        socket.setNoDelay(true)
-        socket.write(bytes.slice(0, cut), () => {
-          setTimeout(() => socket.write(bytes.slice(cut)), 5)
-        })
-      })
-      let text = ''
-      socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-      socket.on('error', () => undefined)
-      socket.on('close', () => resolve(statusOf(text)))
+    const client = openClient(t, gateway.port)
+    client.socket.setNoDelay(true)
+    client.socket.write(bytes.slice(0, cut), () => {
+      setTimeout(() => client.socket.write(bytes.slice(cut)), 5)
     })
+    await client.closed
+    const status = client.status()
     // The parser needs the request line in one packet.
     if (status !== 201 && !(cut < lineEnds && status === 505)) otherwise.push(`${cut}: ${status}`)
   })

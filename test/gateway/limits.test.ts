@@ -134,7 +134,7 @@ t.test('behind a proxy each client has its own rate', async (t) => {
   })
   const as = async (client: string): Promise<number> => {
     const headers = { 'X-Forwarded-For': client }
-    return (await call(gateway.port, { ...createRequest(), headers })).status
+    return await gateway.status({ ...createRequest(), headers })
   }
   t.equal(await as('203.0.113.1'), 201)
   t.equal(await as('203.0.113.2'), 201)
@@ -161,7 +161,7 @@ t.test('requests in flight count until the reply, even after a disconnect', asyn
   t.equal(over.headers.get('retry-after'), '1')
 
   gateway.processorStub.script = accept
-  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })).status, 201)
+  t.equal(await gateway.status({ ...createRequest(), keyId: OTHER_KEY_ID }), 201)
   for (const { socket } of clients) socket.destroy()
   const { status } = await call(gateway.port, createRequest())
   t.equal(status, 429, 'their commands are still pending')
@@ -170,8 +170,8 @@ t.test('requests in flight count until the reply, even after a disconnect', asyn
     .filter(({ tenant }) => tenant === TENANT)
     .flatMap(accept)
   gateway.processorStub.script = (command) => [...late.splice(0), ...accept(command)]
-  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })).status, 201)
+  t.equal(await gateway.status({ ...createRequest(), keyId: OTHER_KEY_ID }), 201)
   await eventually('all requests are answered', () => gateway.processor.inFlight === 0)
-  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.equal(await gateway.status(createRequest()), 201)
   t.match(await gateway.metrics(), 'causeway_http_limited_total{limit="in_flight"} 2')
 })

@@ -10,6 +10,8 @@ export interface RawClient {
   /** The first status; 0 before it arrives. */
   status(): number
   isClosed(): boolean
+  /** Resolves when the connection is closed, by an error too. */
+  readonly closed: Promise<void>
 }
 
 /** Connects and sends the bytes. `t` disconnects it on teardown. */
@@ -26,12 +28,14 @@ export function openClient(
   t.teardown(() => socket.destroy())
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
   socket.on('error', () => undefined)
-  socket.on('close', () => (isClosed = true))
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  void closed.then(() => (isClosed = true))
   if (bytes !== '') socket.write(bytes)
   return {
     socket,
     received: () => text,
     status: () => (text === '' ? 0 : statusOf(text)),
     isClosed: () => isClosed,
+    closed,
   }
 }

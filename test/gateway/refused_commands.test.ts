@@ -23,5 +23,5 @@ t.test(`after ${REFUSED} refused commands a request is served`, async (t) => {
     return
   }
   gateway.processorStub.script = accept
-  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.equal(await gateway.status(createRequest()), 201)
 })

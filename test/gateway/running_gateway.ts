@@ -18,6 +18,7 @@ import {
   createProcessorClient,
   type ProcessorClient,
 } from '../../gateway/upstream/processor_client.js'
+import { call, type HttpCall } from './signing_partner.js'
 import { startProcessorStub, type Script, type ProcessorStub } from './processor_stub.js'
 
 export interface Running {
@@ -26,6 +27,8 @@ export interface Running {
   readonly processor: ProcessorClient
   readonly directory: Directory
   readonly metrics: () => Promise<string>
+  /** Sends it. Resolves with the status. */
+  readonly status: (request: HttpCall) => Promise<number>
 }
 
 export interface RunningOptions {
@@ -97,5 +100,9 @@ export async function startGateway(
   const port = await gateway.listen('127.0.0.1', options.port ?? 0)
   t.teardown(() => gateway.close(0))
   if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
-  return { port, processorStub, processor, directory, metrics: () => own.text() }
+  return {
+    ...{ port, processorStub, processor, directory },
+    metrics: () => own.text(),
+    status: async (request) => (await call(port, request)).status,
+  }
 }

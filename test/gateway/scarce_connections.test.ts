@@ -2,34 +2,20 @@
  * One source holds thousands of unfinished requests open, more than the gateway has file
  * descriptors. Other sources are served; the source itself is rejected.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { eventually } from '../support/eventually.js'
-import { patience } from '../support/patience.js'
-import { bytesOf, createRequest, statusOf } from './signing_partner.js'
+import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
+import { spawnGateway } from './spawned_gateway.js'
 
+/** The files that the gateway may open, sockets included. */
 const FILES_MAX = 2_048
 const HALF_SENT = 4_200
 const BATCH = 200
 
 const notLinux =
   process.platform !== 'linux' && 'only Linux has a loopback network of many addresses'
-
-/** A gateway process limited to FILES_MAX open files, sockets included. */
-async function limitedGateway(t: Test): Promise<number> {
-  const script = fileURLToPath(new URL('./gateway_process.js', import.meta.url))
-  const limited = `ulimit -n ${FILES_MAX}; exec "$0" "$1"`
-  const child = spawn('/bin/sh', ['-c', limited, process.execPath, script], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  return port
-}
 
 /** Starts a request without finishing it. Resolves when connected. */
 function halfSent(port: number): Promise<Socket> {
@@ -61,32 +47,14 @@ function waitingIn(port: number): number {
 
 const portIn = (address: string): number => parseInt(address.split(':').at(-1) ?? '', 16)
 
-/** The complete response; empty when nothing came within the client timeout. */
-function askedFrom(localAddress: string, port: number): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress })
-    let text = ''
-    const waits = patience(3_000)
-    const looking = setInterval(() => {
-      if (waits.isOver()) finish()
-    }, 100)
-    const finish = (): void => {
-      clearInterval(looking)
-      socket.destroy()
-      resolve(text)
-    }
-    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-    socket.on('error', finish)
-    socket.on('close', finish)
-    socket.write(bytesOf(createRequest()))
-  })
-}
+const askedFrom = async (localAddress: string, port: number): Promise<string> =>
+  (await roundTrip(port, bytesOf(createRequest()), 3_000, localAddress)).text
 
 t.test(
   'thousands of unfinished requests of one source do not block others',
   { skip: notLinux },
   async (t) => {
-    const port = await limitedGateway(t)
+    const { port } = await spawnGateway(t, FILES_MAX)
     const open: Socket[] = []
     t.teardown(() => {
       for (const socket of open) socket.destroy()

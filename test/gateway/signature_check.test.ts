@@ -186,5 +186,5 @@ t.test('it is 400 in production and 503 before the directory snapshot', async (t
     t.match(answer, { status: 400, json: { error: { code: 'invalid_request' } } })
   }
   const early = await startGateway(t, { partners: { complete: false }, waitUntilReady: false })
-  t.equal((await call(early.port, post(PATH))).status, 503)
+  t.equal(await early.status(post(PATH)), 503)
 })

@@ -168,9 +168,10 @@ export function roundTrip(
   port: number,
   bytes: string | Buffer | (string | Buffer)[],
   quietMs?: number,
+  localAddress = '127.0.0.1',
 ): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
     let text = ''
     let quiet = patience(quietMs ?? ANSWERED_WITHIN_MS)
     const looking = setInterval(() => {

@@ -1,28 +1,26 @@
 /** Clients that do not read their answers, or read them slowly: what the server keeps for them. */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
 import { patience } from '../support/patience.js'
 import { createEchoServer, head, startEcho, statusesIn, VAST } from './echo_server.js'
 import { call, createRequest, roundTrip } from './signing_partner.js'
+import { openClient, type RawClient } from './open_client.js'
 import { startGateway } from './running_gateway.js'
+import { spawnGateway } from './spawned_gateway.js'
 
 const MIB = 1024 * 1024
 const BATCH = 200
 const QUIET_MS = 200
 
 /** Connected, and never reads. */
-async function deafClient(t: Test, port: number): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1' })
-  socket.pause()
-  socket.on('error', () => undefined)
-  t.teardown(() => socket.destroy())
-  await once(socket, 'connect')
-  return socket
+async function deafClient(t: Test, port: number): Promise<RawClient> {
+  const client = openClient(t, port)
+  client.socket.pause()
+  await once(client.socket, 'connect')
+  return client
 }
 
 /** Reads a little at a time. Resolves with everything once the peer has closed. */
@@ -42,21 +40,16 @@ async function slowAnswer(port: number, bytes: string): Promise<string> {
 const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4)
 
 t.test('pipelined requests whose answers are not read', async (t) => {
-  const script = fileURLToPath(new URL('./gateway_process.js', import.meta.url))
-  const child = spawn(process.execPath, [script], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  const { port, pid } = await spawnGateway(t)
   const memory = (): number => {
-    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
   }
   t.equal((await call(port, createRequest())).status, 201)
   const before = memory()
   const requests = head('GET /openapi.json').repeat(200)
   for (let client = 1; client <= 60; client++) {
-    const socket = await deafClient(t, port)
+    const { socket } = await deafClient(t, port)
     socket.write(requests)
     t.equal((await call(port, createRequest())).status, 201, `others are served, ${client}`)
   }
@@ -65,13 +58,11 @@ t.test('pipelined requests whose answers are not read', async (t) => {
 
 t.test('a connection is closed while an answer of it is unread', async (t) => {
   const { port, metrics } = await startGateway(t)
-  const socket = await deafClient(t, port)
-  let isClosed = false
-  socket.on('close', () => (isClosed = true))
+  const { socket, isClosed } = await deafClient(t, port)
   socket.write(head('GET /openapi.json').repeat(500))
   await eventually('the server closed the connection', () => {
     socket.write(head('GET /openapi.json'))
-    return isClosed
+    return isClosed()
   })
   await eventually('it is counted', async () =>
     (await metrics()).includes('\ncauseway_http_unread_answers_total 1\n'),
@@ -87,10 +78,8 @@ for (const [what, request] of [
   t.test(`${what} that are not read end the connection`, async (t) => {
     let answered = 0
     const port = await startEcho(t, { withinMs: 60_000, answered: () => (answered += 1) })
-    const socket = await deafClient(t, port)
-    let isClosed = false
-    socket.on('close', () => (isClosed = true))
-    for (let batch = 1; !isClosed && batch <= 1_000; batch++) {
+    const { socket, isClosed } = await deafClient(t, port)
+    for (let batch = 1; !isClosed() && batch <= 1_000; batch++) {
       const [expected, quiet] = [answered + BATCH, patience(QUIET_MS)]
       socket.write(request.repeat(BATCH))
       // A client that does not read notices the end of its connection when it writes again.
@@ -101,7 +90,7 @@ for (const [what, request] of [
         0,
       )
     }
-    t.ok(isClosed, `after ${answered} answers`)
+    t.ok(isClosed(), `after ${answered} answers`)
   })
 }
 
