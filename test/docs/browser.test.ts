@@ -107,10 +107,8 @@ t.test('documentation', { skip: skipsBrowser }, async (t) => {
     const block = operation(page, 'createWebhookEndpoint')
     t.match(await block.locator('textarea').inputValue(), '"url": "http://127.0.0.1:3000/hooks"')
     await block.locator('.next button.copy').first().click()
-    t.match(
-      await page.evaluate('navigator.clipboard.readText()'),
-      /^WEBHOOK_SECRETS='\{"we_\w+_1":"whsec_\S+"\}' node receiver\.mjs$/,
-    )
+    const start = /^WEBHOOK_SECRETS='\{"we_\w+_1":"whsec_\S+"\}' node receiver\.mjs$/
+    t.match(await page.evaluate('navigator.clipboard.readText()'), start)
     const buttons = await block.locator('button.copy').all()
     const boxes = await Promise.all(buttons.map((button) => button.boundingBox()))
     const [first, ...others] = boxes.map((box) => box?.height)
@@ -181,14 +179,10 @@ t.test('documentation', { skip: skipsBrowser }, async (t) => {
     await page.locator('#missing').waitFor({ state: 'hidden' })
     await show(page, 'confirmPaymentIntent')
     await button('confirmPaymentIntent').click()
-    t.equal(
-      await page.innerText('#missing'),
-      'Nothing to use here yet. First: Create a payment intent',
-    )
-    t.same(
-      requests.filter((path) => path.startsWith('/v1/')),
-      [],
-    )
+    const first = 'Nothing to use here yet. First: Create a payment intent'
+    t.equal(await page.innerText('#missing'), first)
+    const sent = requests.filter((path) => path.startsWith('/v1/'))
+    t.same(sent, [])
   })
 
   await t.test(
@@ -241,11 +235,8 @@ t.test('documentation', { skip: skipsBrowser }, async (t) => {
     const [archive] = await Promise.all([page.waitForEvent('download'), bruno.click()])
     t.match(archive.suggestedFilename(), /\.zip$/)
     await page.getByRole('link', { name: 'Client for Node' }).click()
-    await page
-      .locator('article .copyable')
-      .filter({ hasText: 'npm install' })
-      .getByRole('button')
-      .click()
+    const command = page.locator('article .copyable').filter({ hasText: 'npm install' })
+    await command.getByRole('button').click()
     t.match(await page.evaluate('navigator.clipboard.readText()'), /^npm install \S+\.tgz/)
     await page.goto(`${baseUrl}/docs`)
     await page.getByRole('link', { name: 'Client for Python' }).click()

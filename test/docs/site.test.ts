@@ -1,6 +1,5 @@
 /** The files of /docs: hosts, headers, links between pages, signatures. */
 import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
@@ -8,13 +7,14 @@ import ts from 'typescript'
 import { guidePages, readGuide } from '../../gateway/docs/guide.js'
 import { createDocs } from '../../gateway/docs/site.js'
 import { staticFile } from '../../gateway/http/static_file.js'
-import { systemClock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
 import { partnerGuideFiles, wholePartnerGuide } from '../support/partner_guide.js'
 import { SIGNATURE_VECTORS, type SignatureVector } from '../support/signature_vectors.js'
+import { heldClock } from '../gateway/held_clock.js'
+import { openClient } from '../gateway/open_client.js'
 import { startGateway } from '../gateway/running_gateway.js'
-import { bytesOf, roundTrip, statusOf, type HttpCall } from '../gateway/signing_partner.js'
+import { bytesOf, get, roundTrip, statusOf, type HttpCall } from '../gateway/signing_partner.js'
 
 const ASSETS = join(projectRoot(), 'gateway/docs/assets')
 const DOCS = createDocs('Service')
@@ -82,17 +82,12 @@ t.test('production hosts answer like any unknown path', async (t) => {
       t.equal(await answerTo(unsigned(path, method)), unknown, `${method} ${path}`)
     }
   }
-  t.equal(
-    await answerTo({ method: 'GET', path: '/docs' }),
-    await answerTo({ method: 'GET', path: '/nowhere' }),
-    'signed',
-  )
+  t.equal(await answerTo(get('/docs')), await answerTo(get('/nowhere')), 'signed')
 })
 
 t.test('requests for the documentation count against the rate limit of an address', async (t) => {
   const environment = { RATE_LIMIT_PER_ADDRESS: '2' }
-  const now = systemClock.now()
-  const { port } = await startGateway(t, { environment, docs: DOCS, clock: { now: () => now } })
+  const { port } = await startGateway(t, { environment, docs: DOCS, clock: heldClock() })
   const send = () => fetch(`http://127.0.0.1:${port}/docs`)
   t.same([(await send()).status, (await send()).status], [200, 200])
   t.equal((await send()).status, 429)
@@ -101,10 +96,8 @@ t.test('requests for the documentation count against the rate limit of an addres
 t.test('a slow client gets all of a large file', async (t) => {
   const content = Buffer.alloc(MORE_THAN_THE_KERNEL_BUFFERS, 'x')
   const { port } = await startGateway(t, { docs: new Map([['/docs', staticFile(content, [])]]) })
-  const socket = connect({ port, host: '127.0.0.1' })
-  t.teardown(() => socket.destroy())
+  const { socket } = openClient(t, port, bytesOf(unsigned('/docs')))
   let received = 0
-  socket.write(bytesOf(unsigned('/docs')))
   socket.on('data', (chunk) => {
     received += chunk.length
     socket.pause()
@@ -157,9 +150,8 @@ t.test('HTML in the guide is escaped', async (t) => {
 })
 
 t.test('the brand is in the header names', async (t) => {
-  const html = readGuide('Acme')
-    .map((page) => page.html)
-    .join('')
+  const pages = readGuide('Acme')
+  const html = pages.map((page) => page.html).join('')
   t.match(html, 'X-Acme-Signature')
   t.notMatch(html, /x-service-/i)
 })
@@ -191,17 +183,17 @@ t.test('files are compressed for clients that accept it', async (t) => {
   const [path = '', file] = largest ?? []
   const own = readFileSync(join(projectRoot(), 'node_modules/swagger-ui-dist/swagger-ui-bundle.js'))
   const { port } = await startGateway(t, { docs: DOCS })
-  const get = async (headers: Record<string, string>): Promise<string> =>
+  const read = async (headers: Record<string, string>): Promise<string> =>
     (await roundTrip(port, bytesOf({ ...unsigned(path), headers }))).text
   for (const accepted of ['gzip', 'br, GZIP;q=0.5', 'identity;q=0, gzip ; q=1.0']) {
-    const text = await get({ 'Accept-Encoding': accepted })
+    const text = await read({ 'Accept-Encoding': accepted })
     t.match(headOf(text), /^Content-Encoding: gzip\r$/m, accepted)
     t.match(headOf(text), /^Vary: Accept-Encoding\r$/m, accepted)
     t.match(headOf(text), /^Cache-Control: .*immutable\r$/m, accepted)
     t.ok(gunzipSync(Buffer.from(bodyOf(text), 'latin1')).equals(own), accepted)
   }
   for (const accepted of ['', 'br', 'gzip;q=0', 'gzip; q=0.00', 'xgzip']) {
-    const text = await get({ 'Accept-Encoding': accepted })
+    const text = await read({ 'Accept-Encoding': accepted })
     t.notMatch(headOf(text), /^Content-Encoding/m, accepted)
     t.match(headOf(text), /^Vary: Accept-Encoding\r$/m, accepted)
     t.ok(Buffer.from(bodyOf(text), 'latin1').equals(own), accepted)
@@ -216,21 +208,21 @@ t.test('files are compressed for clients that accept it', async (t) => {
 t.test('a client that has a file gets no second copy', async (t) => {
   const [path = '', file] = largest ?? []
   const { port } = await startGateway(t, { docs: DOCS })
-  const get = async (headers: Record<string, string>, method = 'GET'): Promise<string> =>
+  const read = async (headers: Record<string, string>, method = 'GET'): Promise<string> =>
     (await roundTrip(port, bytesOf({ ...unsigned(path, method), headers }))).text
   const gzipped = { 'Accept-Encoding': 'gzip' }
-  const tag = /^ETag: (.*)\r$/m.exec(headOf(await get(gzipped)))?.[1] ?? ''
+  const tag = /^ETag: (.*)\r$/m.exec(headOf(await read(gzipped)))?.[1] ?? ''
   t.equal(tag, file?.gzip?.etag)
   for (const names of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
     for (const method of ['GET', 'HEAD']) {
-      const text = await get({ ...gzipped, 'If-None-Match': names }, method)
+      const text = await read({ ...gzipped, 'If-None-Match': names }, method)
       t.equal(statusOf(text), 304, `${method} ${names}`)
       t.match(headOf(text), `ETag: ${tag}`)
       t.equal(bodyOf(text), '')
     }
   }
   for (const names of ['"other"', tag.slice(1, -1), '']) {
-    t.equal(statusOf(await get({ ...gzipped, 'If-None-Match': names })), 200, names)
+    t.equal(statusOf(await read({ ...gzipped, 'If-None-Match': names })), 200, names)
   }
-  t.equal(statusOf(await get({ 'If-None-Match': tag })), 200, 'the tag of the other form')
+  t.equal(statusOf(await read({ 'If-None-Match': tag })), 200, 'the tag of the other form')
 })

@@ -65,10 +65,8 @@ t.test('a body over its cap is 413 and the connection ends', async (t) => {
     t.ok(closed)
   }
   const fits = 'x'.repeat(BODY_MAX)
-  const { text } = await roundTrip(
-    port,
-    `${head('POST /', `Content-Length: ${BODY_MAX}`, 'Connection: close')}${fits}`,
-  )
+  const fitting = head('POST /', `Content-Length: ${BODY_MAX}`, 'Connection: close') + fits
+  const { text } = await roundTrip(port, fitting)
   t.same(statusesIn(text), ['200'], 'exactly the cap is within it')
 })
 
@@ -96,11 +94,7 @@ t.test('a body of 20 MB is 413 and is not buffered', async (t) => {
   t.equal(response.status, 413, 'a client that sends the whole body reads the answer too')
   await response.text()
   const declared = await roundTrip(port, head('POST /', 'Content-Length: 999999999999'))
-  t.same(
-    statusesIn(declared.text),
-    ['413'],
-    'a Content-Length far above the cap is rejected at once',
-  )
+  t.same(statusesIn(declared.text), ['413'], 'a length far above the cap is rejected at once')
   t.ok(declared.closed)
 })
 
@@ -131,11 +125,8 @@ t.test('memory of bodies is bounded per source and in total, and is released', a
   while (takes('b'));
   t.ok((memory.bySource.get('b') ?? 0) > BUFFERED_MAX_BYTES / 4 - LARGE)
   const single = new ReceivedBody(memory, from('a'))
-  t.equal(
-    single.receive(part(LARGE), true, LARGE),
-    'complete',
-    'a body in a single part is not buffered',
-  )
+  const whole = single.receive(part(LARGE), true, LARGE)
+  t.equal(whole, 'complete', 'a body in a single part is not buffered')
   t.notOk(single.keep(), 'keeping it needs memory')
   t.ok(new ReceivedBody(memory, from('a')).keep(), 'an empty body needs no capacity')
   t.ok(takes('c'), 'another source has memory')
@@ -294,15 +285,8 @@ t.test('behind a proxy a stalling client takes no memory from another', async (t
   const path = '/v1/payment_intents'
   const body = JSON.stringify(createBody)
   const signed = Object.entries(signedHeaders({ method: 'POST', path, body }))
-  const { text } = await roundTrip(
-    gateway.port,
-    head(
-      `POST ${path}`,
-      ...signed.map(([name, value]) => `${name}: ${value}`),
-      'Transfer-Encoding: chunked',
-      OTHER_SOURCE,
-    ) + chunked(body),
-    10_000,
-  )
+  const lines = signed.map(([name, value]) => `${name}: ${value}`)
+  const other = head(`POST ${path}`, ...lines, 'Transfer-Encoding: chunked', OTHER_SOURCE)
+  const { text } = await roundTrip(gateway.port, other + chunked(body), 10_000)
   t.same(statusesIn(text), ['201'])
 })

@@ -30,6 +30,12 @@ const textOf = (path: string): string => readFileSync(join(projectRoot(), path),
 const GUIDE = wholePartnerGuide()
 const run = promisify(execFile)
 
+/** The table of the guide that has this head. */
+function tableOf(head: string): string {
+  const from = GUIDE.indexOf(head)
+  return GUIDE.slice(from, GUIDE.indexOf('\n\n', from))
+}
+
 function example(page: string, language: string): string {
   const fence = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's')
   const [, code] = fence.exec(partnerGuidePage(page)) ?? []
@@ -43,9 +49,8 @@ t.test('the program of the quick start creates an intent', async (t) => {
   const sandbox = join(folder, 'sandbox.json')
   const base_url = `http://127.0.0.1:${port}`
   writeFileSync(sandbox, JSON.stringify({ base_url, key_id: KEY_ID, signing_secret: SECRET }))
-  const { stdout } = await run(process.execPath, [join(folder, 'create.mjs')], {
-    env: { SANDBOX: sandbox },
-  })
+  const env = { SANDBOX: sandbox }
+  const { stdout } = await run(process.execPath, [join(folder, 'create.mjs')], { env })
   t.match(stdout, /^201 /)
   t.equal(processorStub.commands[0]?.operation, 'create_intent')
 })
@@ -59,14 +64,9 @@ t.test(
   { skip: missing.length > 0 && `not installed: ${missing.join(', ')}` },
   async (t) => {
     const { port, processorStub } = await startGateway(t)
-    const { stdout } = await run('sh', ['-c', example('first-request', 'sh')], {
-      env: {
-        PATH: process.env['PATH'],
-        BASE_URL: `http://127.0.0.1:${port}`,
-        KEY_ID,
-        SIGNING_SECRET: SECRET,
-      },
-    })
+    const BASE_URL = `http://127.0.0.1:${port}`
+    const env = { PATH: process.env['PATH'], BASE_URL, KEY_ID, SIGNING_SECRET: SECRET }
+    const { stdout } = await run('sh', ['-c', example('first-request', 'sh')], { env })
     t.match(stdout, 'create_intent')
     t.equal(processorStub.commands.length, 1)
   },
@@ -129,8 +129,7 @@ const ALL_MOMENTS = /all others that end in `_at`/
 const UNIT = /\/(UsdCents|MinorUnits|Timestamp|EpochSeconds|EpochMilliseconds)$/
 
 t.test('the table of units has every field of the document with its unit', async (t) => {
-  const from = GUIDE.indexOf('| Field | Unit | Example |')
-  const rows = GUIDE.slice(from, GUIDE.indexOf('\n\n', from)).split('\n').slice(2)
+  const rows = tableOf('| Field | Unit | Example |').split('\n').slice(2)
   const words: Readonly<Record<string, RegExp>> = {
     UsdCents: /whole US cents/,
     MinorUnits: /minor units .*decimal text/,
@@ -166,19 +165,15 @@ for (const language of ['swift', 'kotlin']) {
 
 t.test('the table of failures has every code with its text', async (t) => {
   const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| (true|false) \| (.+) \|$/gm)]
-  t.same(
-    rows.map(([, code, retryable, message]) => [code, retryable, message]),
-    Object.entries(FAILURE_TEXTS).map(([code, { retryable, message }]) => [
-      code,
-      String(retryable),
-      message,
-    ]),
-  )
+  const texts = Object.entries(FAILURE_TEXTS).map(([code, { retryable, message }]) => {
+    return [code, String(retryable), message]
+  })
+  const documented = rows.map(([, code, retryable, message]) => [code, retryable, message])
+  t.same(documented, texts)
 })
 
 t.test('the table of balance transactions has every type', async (t) => {
-  const from = GUIDE.indexOf('| Type | What moved |')
-  const table = GUIDE.slice(from, GUIDE.indexOf('\n\n', from))
+  const table = tableOf('| Type | What moved |')
   const documented = [...table.matchAll(/`([a-z]+_?[a-z]+)`(?=[,` a-z_]* \|)/g)].map(
     ([, plan]) => plan,
   )
@@ -192,27 +187,18 @@ t.test('the vectors of the guide are published ones', async (t) => {
   const shown = JSON.parse(example('signing', 'json')) as { name: string }[]
   t.ok(shown.length > 1)
   for (const each of shown) {
-    t.same(
-      each,
-      SIGNATURE_VECTORS.find(({ name }) => name === each.name),
-      each.name,
-    )
+    const published = SIGNATURE_VECTORS.find(({ name }) => name === each.name)
+    t.same(each, published, each.name)
   }
 })
 
 t.test('the limits are those of the code', async (t) => {
   const table = GUIDE.slice(GUIDE.indexOf('## Limits'), GUIDE.indexOf('**Source addresses.**'))
   const figures = [...table.matchAll(/^\| ([0-9,]+) /gm)].map(([, figure]) => figure)
-  const documented = [
-    SETTINGS.RATE_LIMIT_PER_SECOND.fallback,
-    TENANT_IN_FLIGHT_MAX,
-    SETTINGS.RATE_LIMIT_PER_ADDRESS.fallback,
-    CONNECTIONS_MAX,
-  ]
-  t.same(
-    figures,
-    documented.map((limit) => Number(limit).toLocaleString('en')),
-  )
+  const { RATE_LIMIT_PER_SECOND: ofKey, RATE_LIMIT_PER_ADDRESS: ofAddress } = SETTINGS
+  const limits = [ofKey.fallback, TENANT_IN_FLIGHT_MAX, ofAddress.fallback, CONNECTIONS_MAX]
+  const inWords = limits.map((limit) => Number(limit).toLocaleString('en'))
+  t.same(figures, inWords)
 })
 
 t.test('the sizes and times of the text are those of the code', async (t) => {
@@ -235,8 +221,7 @@ t.test('the table of signature checks has every check in order', async (t) => {
   const { port } = await startGateway(t)
   const { json } = await call(port, { method: 'POST', path: '/v1/sandbox/signature/check' })
   const { checks } = json as SignatureReport
-  const from = GUIDE.indexOf('| Check |')
-  const table = GUIDE.slice(from, GUIDE.indexOf('\n\n', from))
+  const table = tableOf('| Check |')
   t.same(
     [...table.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, check]) => check),
     checks.map(({ check }) => check),

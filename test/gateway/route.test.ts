@@ -56,11 +56,10 @@ t.test('a wrong method is answered with the allowed ones', async (t) => {
       method,
     )
   }
-  t.equal(
-    find('DELETE', '/v1/payouts').name,
-    'wrong_method',
-    'metric labels contain no text of a caller',
-  )
+  const { headers } = find('PUT', '/v1/webhook_endpoints/we_1') as { headers?: unknown }
+  t.same(headers, [['Allow', 'GET, PATCH, DELETE']])
+  const { name } = find('DELETE', '/v1/payouts')
+  t.equal(name, 'wrong_method', 'metric labels contain no text of a caller')
   t.equal(find('GET', '/x').name, 'unknown')
 })
 

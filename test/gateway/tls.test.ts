@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { freePort } from '../../src/supervisor/ports.js'
 import { createAuthority } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
@@ -112,17 +112,22 @@ t.test('invalid certificate files stop the start and are named', async (t) => {
   })
 })
 
+/** A gateway that looks for new certificates, and the number of its log lines with a text. */
+async function watchingGateway(t: Test, files: Record<string, string>, certificateCheckMs: number) {
+  const lines: string[] = []
+  const gateway = await startGateway(t, {
+    ...{ environment: files, certificateCheckMs, port: await freePort('127.0.0.1') },
+    onLogLine: (line) => lines.push(line),
+  })
+  const logged = (text: string): number => lines.filter((line) => line.includes(text)).length
+  return { ...gateway, logged }
+}
+
 t.test('a new certificate is used by new connections, and open ones go on', async (t) => {
   const [first, second] = [createAuthority('first'), createAuthority('second')]
   const pairs = [first.issue('api'), second.issue('api')] as const
   const files = certificateFiles(t.testdir({}), pairs[0])
-  const lines: string[] = []
-  const { port, metrics } = await startGateway(t, {
-    environment: files,
-    certificateCheckMs: 20,
-    port: await freePort('127.0.0.1'),
-    onLogLine: (line) => lines.push(line),
-  })
+  const { port, metrics, logged } = await watchingGateway(t, files, 20)
   const opened = async (ca: string): Promise<TLSSocket> => {
     const socket = secured(port, { ca, servername: 'localhost' })
     await once(socket, 'secureConnect')
@@ -133,7 +138,6 @@ t.test('a new certificate is used by new connections, and open ones go on', asyn
       (socket) => (socket.destroy(), true),
       () => false,
     )
-  const logged = (text: string): number => lines.filter((line) => line.includes(text)).length
   const inUse = async (): Promise<string | undefined> =>
     /^causeway_http_certificate_in_use (\d)$/m.exec(await metrics())?.[1]
 
@@ -160,14 +164,8 @@ t.test('connections are served while certificates are replaced', async (t) => {
   const ca = createAuthority()
   const pairs = [ca.issue('api'), ca.issue('api')] as const
   const files = certificateFiles(t.testdir({}), pairs[0])
-  const lines: string[] = []
-  const { port } = await startGateway(t, {
-    environment: files,
-    certificateCheckMs: 5,
-    port: await freePort('127.0.0.1'),
-    onLogLine: (line) => lines.push(line),
-  })
-  const replaced = (): number => lines.filter((line) => /new HTTP certificate/.test(line)).length
+  const { port, logged } = await watchingGateway(t, files, 5)
+  const replaced = (): number => logged('new HTTP certificate')
   const outcomes: string[] = []
   let isDone = false
   const client = async (): Promise<void> => {

@@ -76,10 +76,3 @@ t.test('an error of the processor has the status of its code', async (t) => {
     t.match([answer.status, answer.json], [status, { error: { code } }])
   }
 })
-
-t.test('a wrong method is answered with the allowed ones', async (t) => {
-  const gateway = await startGateway(t)
-  const { status, headers } = await call(gateway.port, { method: 'PUT', path: ENDPOINT })
-  t.equal(status, 405)
-  t.equal(headers.get('allow'), 'GET, PATCH, DELETE')
-})
