@@ -22,34 +22,34 @@ export const OPTIONS = {
   endpoint: { value: 'ENDPOINT', about: 'only this webhook endpoint' },
   since: { value: 'MOMENT', about: 'only from this time on' },
   'idempotency-key': { value: 'KEY', about: 'makes a repeated command safe' },
-  days: { value: 'DAYS', about: 'of the last days, 1 to 366; default 30' },
+  days: { value: 'DAYS', about: 'how many of the last days, 1 to 366; default 30' },
   corridors: {
     value: 'CORRIDORS',
-    about: `that the new partner may use, comma-separated: ${CORRIDOR_NAMES.join(', ')}; or none`,
+    about: `corridors of the partner, by commas: ${CORRIDOR_NAMES.join(', ')}; none allows none`,
   },
   'no-funds': { about: 'create without test funds' },
   yes: { about: 'answer the question of the command with yes' },
   force: { about: 'allow an unusually large change' },
   deep: { about: 'also compare every index of PostgreSQL with its table: minutes for large books' },
-  roles: { value: 'ROLES', about: 'of an operator, comma-separated: read, operate, decide' },
+  roles: { value: 'ROLES', about: 'roles of an operator, comma-separated: read, operate, decide' },
   partners: {
     value: 'NAMES',
-    about: 'of a service, comma-separated: the only partners it acts for',
+    about: 'the only partners that a service acts for, comma-separated',
   },
   certificate: {
     value: 'NAME',
-    about: 'instead of a token: common name of its client certificate',
+    about: 'common name of its client certificate, which it shows instead of a token',
   },
   'token-sha256': {
     value: 'DIGEST',
-    about: 'SHA-256 of the token that its owner has made: callers token',
+    about: 'SHA-256 of the token that its owner has made with callers token',
   },
   'public-key': {
     value: 'FILE',
     about: "the partner's RSA public key (PEM): only the partner can read the secret",
   },
   'token-file': { value: 'FILE', about: 'write the token to this file, with mode 0600' },
-  shard: { value: 'SHARD', about: 'of several processors: only the one that has this shard' },
+  shard: { value: 'SHARD', about: 'call only the processor that has this shard' },
   json: { about: 'print JSON for machines' },
   before: { value: 'DAY', about: 'the first day (UTC) whose payments stay' },
   at: { value: 'DAY', about: 'the moment: the beginning of a day (UTC), or a timestamp' },
@@ -59,11 +59,13 @@ export const OPTIONS = {
     value: 'NAME',
     about: 'the processor that takes the shard, or the shard that takes the partner',
   },
-  check: { about: 'only tell what would be done, and what prevents it' },
+  check: { about: 'only report what would be done, and what prevents it' },
   out: { value: 'FILE', about: 'write the lines to this file' },
   statement: { value: 'FILE', about: "the rail's statement since the copy was made" },
   incomplete: { about: 'release in spite of a statement that cannot be right' },
-  'no-statement': { about: 'the reason states how the rail was checked instead' },
+  'no-statement': {
+    about: 'there is no statement; the reason says how the rail was checked instead',
+  },
   match: { value: 'PAYMENT', about: 'the held payment that was executed' },
   'other-than': {
     value: 'INSTRUCTION',
@@ -76,11 +78,11 @@ export const OPTIONS = {
   rail: { value: 'NAME', about: 'a rail, by its name in RAILS_FILE' },
   corridor: {
     value: 'CORRIDOR',
-    about: `${CORRIDOR_NAMES.join(', ')}, or of payouts e.g. TH/THB`,
+    about: `a corridor: ${CORRIDOR_NAMES.join(', ')}, or of payouts e.g. TH/THB`,
   },
   month: { value: 'MONTH', about: 'a calendar month (UTC), e.g. 2026-10' },
   environment: { value: 'ENV', about: 'sandbox or production' },
-  dismiss: { about: 'no held payment matches it' },
+  dismiss: { about: 'decide that no held payment matches it' },
 } as const satisfies Record<string, OptionSpec>
 
 interface OptionSpec {

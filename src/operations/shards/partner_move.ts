@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 250
 
 export const partnerMove: CliCommand = {
   usage: 'partner move NAME',
-  about: 'give a partner with all it has to another shard: --to SHARD; --check only tells',
+  about: 'move a partner with all its data to another shard: --to SHARD; --check only reports',
   options: [...CHANGE, 'to', 'check'],
   run: async (context, [partner = '']) => {
     const { to, check: check_only = false } = context.flags

@@ -119,7 +119,7 @@ export const shardCreate: CliCommand = {
 
 export const shardMove: CliCommand = {
   usage: 'shard move SHARD',
-  about: 'give a shard to a processor that waits for one: --to NAME',
+  about: 'move a shard to a processor that waits for one: --to NAME',
   options: [...CHANGE, 'to'],
   run: async (context, [shard = '']) => {
     const { to } = context.flags
