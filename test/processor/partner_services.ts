@@ -15,6 +15,7 @@ import type { ProtoGrpcType as EndpointsProto } from '../../protos/types/webhook
 import type { QueryRunner } from '../../src/processor/queries/query.js'
 import { NO_STATEMENTS } from '../../src/processor/recovery/statement_check.js'
 import { createServer } from '../../src/processor/server.js'
+import type { Placements } from '../../src/processor/servers/placed_call.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { createCommittedEvents } from '../../src/processor/servers/event_watch.js'
 import { queriesOf } from './scenarios.js'
@@ -76,6 +77,7 @@ export async function openPartnerServices(
   t: Test,
   options: WorldOptions = {},
   tls: GrpcTls = CLEARTEXT,
+  placements?: Placements,
 ): Promise<PartnerServices> {
   const events = createCommittedEvents()
   const world = await createWorld(t, { ...options, onPublished: events.committed })
@@ -89,18 +91,12 @@ export async function openPartnerServices(
     },
   }
   const server = createServer(
-    {
-      clock: world.clock,
-      memory,
-      random: systemRandom(),
-      pipeline: world,
-      reader,
-    },
+    { clock: world.clock, memory, random: systemRandom(), pipeline: world, reader },
     withEveryRole(TOKEN),
     directoryService(memory, world.vault),
     {
       ...{ behind: () => [], isBusChecked: () => true, released: () => undefined },
-      ...{ statements: NO_STATEMENTS, events },
+      ...{ statements: NO_STATEMENTS, events, placements },
     },
     tls,
   )

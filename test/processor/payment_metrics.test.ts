@@ -19,15 +19,16 @@ import { metricsOf } from './metrics_registry.js'
 import { executed, OPERATOR, pay } from './scenarios.js'
 import { anEndpoint } from './webhook_endpoints.js'
 
-const log = SILENT_LOG
-const RAILS = ['sandbox']
-
 /** Samples of a family, without its name's prefix. */
 const samplesOf = async (metrics: Metrics, family: string): Promise<string[]> =>
   (await metrics.text())
     .split('\n')
     .filter((line) => line.startsWith(`causeway_${family}`))
     .map((line) => line.slice('causeway_'.length + family.length))
+
+/** What is open in the books of a world. */
+const openWorkOf = ({ clock, store }: World, ...rails: string[]) =>
+  createOpenWorkMonitor({ clock, lists: store.lists, rails, log: SILENT_LOG })
 
 async function countedWorld(t: Test) {
   const metrics = createMetrics()
@@ -92,7 +93,7 @@ t.test('commands and commits are measured, refusals by command and code', async 
 t.test('what is open is read from the books, also after a restart', async (t) => {
   const world = await createWorld(t)
   const { clock } = world
-  const openWork = createOpenWorkMonitor({ clock, lists: world.store.lists, rails: RAILS, log })
+  const openWork = openWorkOf(world, 'sandbox')
   const metrics = metricsOf(world, { openWork })
   const of = (family: string) => samplesOf(metrics, family)
   t.same(await of('open_payments'), [], 'no figures before the first reading')
@@ -136,11 +137,7 @@ t.test('what is open is read from the books, also after a restart', async (t) =>
 
 t.test('open payments on rails that the file does not name are counted', async (t) => {
   const world = await createWorld(t)
-  const { clock } = world
-  const { lists } = world.store
   let changes = 0
-  const monitorOf = (...rails: string[]) =>
-    createOpenWorkMonitor({ clock, lists, rails, onUnnamedRails: () => (changes += 1), log })
   const intent = await intentAt(world, authorized)
   await beginLifecycle(world)
   const { id } = await pay(world)
@@ -153,7 +150,10 @@ t.test('open payments on rails that the file does not name are counted', async (
   await world.fireTimers(MINUTE)
   await world.store.barrier()
 
-  const openWork = monitorOf('bank')
+  const openWork = createOpenWorkMonitor({
+    ...{ clock: world.clock, lists: world.store.lists, rails: ['bank'], log: SILENT_LOG },
+    onUnnamedRails: () => (changes += 1),
+  })
   const metrics = metricsOf(world, { openWork })
   t.same(await samplesOf(metrics, 'rail_unnamed_payments'), [])
   await openWork.scan()
@@ -165,7 +165,7 @@ t.test('open payments on rails that the file does not name are counted', async (
   await intent.refund()
   await openWork.scan()
   t.same([...openWork.unnamedRails()], [['sandbox', 3]], 'a recall waits too')
-  const named = monitorOf('sandbox')
+  const named = openWorkOf(world, 'sandbox')
   await named.scan()
   t.same([...named.unnamedRails()], [])
 
@@ -179,7 +179,7 @@ t.test('open payments on rails that the file does not name are counted', async (
 t.test('a failed reading leaves no figures', async (t) => {
   const world = await createWorld(t)
   const lists = { openWork: () => Promise.reject(new Error('gone')) }
-  const openWork = createOpenWorkMonitor({ clock: world.clock, lists, rails: RAILS, log })
+  const openWork = openWorkOf({ ...world, store: { ...world.store, lists: lists as never } })
   const metrics = metricsOf(world, { openWork })
   await openWork.scan()
   t.same(await samplesOf(metrics, 'held_payouts'), [])

@@ -1,20 +1,11 @@
 /** Calls for partners of other processors of the cluster. */
 import t from 'tap'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
-import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
-import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
-import { bearer } from '../../src/grpc/bearer.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import { systemRandom } from '../../src/base/random.js'
-import { createQueryRunner } from '../../src/processor/queries/query.js'
-import { NO_STATEMENTS } from '../../src/processor/recovery/statement_check.js'
-import { createServer } from '../../src/processor/server.js'
-import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import { withEveryRole } from '../support/callers.js'
-import { createWorld, SILENT_LOG } from '../support/world.js'
+import { CLEARTEXT } from '../../src/grpc/tls.js'
+import { META, openPartnerServices } from './partner_services.js'
 
-const TOKEN = 'it_test'
 const HERE = { shard: 'books_1', address: '10.0.0.1:50051', epoch: 1 }
 const PLACES: Readonly<Record<string, typeof HERE>> = {
   umbrella: { shard: 'books_2', address: '10.0.0.2:50051', epoch: 4 },
@@ -22,45 +13,19 @@ const PLACES: Readonly<Record<string, typeof HERE>> = {
   unfinished: HERE,
 }
 
-const world = await createWorld(t)
-const { clock, store, vault } = world
-const memory = world.memory()
 let isClusterDown = false
-const log = SILENT_LOG
-const server = createServer(
-  {
-    ...{ clock, random: systemRandom(), memory, pipeline: world },
-    reader: createQueryRunner({ lists: store.lists, vault, brand: 'Service' }, log),
-  },
-  withEveryRole(TOKEN, 'ann'),
-  directoryService(memory, vault),
-  {
-    behind: () => [],
-    isBusChecked: () => true,
-    statements: NO_STATEMENTS,
-    released: () => undefined,
-    placements: {
-      shard: HERE.shard,
-      place: (partner) => Promise.resolve(PLACES[partner] ?? null),
-      whereIs: (partner) =>
-        isClusterDown ? Promise.reject(new Error('down')) : Promise.resolve(PLACES[partner]),
-    },
-  },
-)
-const address = `127.0.0.1:${await server.bind('127.0.0.1:0')}`
-const { causeway } = contracts<EventsProto & OperatorProto & PayoutsProto>()
-const at = [address, credentials.createInsecure()] as const
-const payouts = new causeway.v1.Payouts(...at)
-const events = new causeway.v1.Events(...at)
-const operator = new causeway.operator.v1.Operator(...at)
-t.teardown(async () => {
-  for (const client of [payouts, events, operator]) client.close()
-  await server.close()
+const { address, clients } = await openPartnerServices(t, {}, CLEARTEXT, {
+  shard: HERE.shard,
+  place: (partner) => Promise.resolve(PLACES[partner] ?? null),
+  whereIs: (partner) =>
+    isClusterDown ? Promise.reject(new Error('down')) : Promise.resolve(PLACES[partner]),
 })
+const { Payouts: payouts, Events: events } = clients
+const { v1 } = contracts<OperatorProto>().causeway.operator
+const operator = new v1.Operator(address, credentials.createInsecure())
+t.teardown(() => operator.close())
 
 const tenantOf = (partner_id: string) => ({ partner_id, environment: 'sandbox' })
-const meta = bearer(TOKEN)
-
 type Outcome = readonly [grpc: string, code: string, address: string]
 
 const outcomeOf = (error: ServiceError | null): Outcome => {
@@ -70,12 +35,12 @@ const outcomeOf = (error: ServiceError | null): Outcome => {
 
 const balances = (partner: string): Promise<Outcome> =>
   new Promise((resolve) => {
-    payouts.Balances({ tenant: tenantOf(partner) }, meta, (error) => resolve(outcomeOf(error)))
+    payouts.Balances({ tenant: tenantOf(partner) }, META, (error) => resolve(outcomeOf(error)))
   })
 
 const watch = (partner: string): Promise<Outcome> =>
   new Promise((resolve) => {
-    const stream = events.Watch({ tenant: tenantOf(partner), after: '0' }, meta)
+    const stream = events.Watch({ tenant: tenantOf(partner), after: '0' }, META)
     stream.on('data', () => {
       resolve(outcomeOf(null))
       stream.cancel()
@@ -87,7 +52,7 @@ const deposit = (partner: string): Promise<Outcome> =>
   new Promise((resolve) => {
     const money = { currency: 'USD', amount: '1000', idempotency_key: 'k1' }
     const request = { actor: { reason: 'a test' }, tenant: tenantOf(partner), ...money }
-    operator.Deposit(request, meta, (error) => resolve(outcomeOf(error)))
+    operator.Deposit(request, META, (error) => resolve(outcomeOf(error)))
   })
 
 const ELSEWHERE = ['FAILED_PRECONDITION', 'not_here', '10.0.0.2:50051']

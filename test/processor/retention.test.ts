@@ -10,7 +10,6 @@ import { createKeyIndexMoves } from '../../src/processor/background/key_index_mo
 import { createRetention, type KeptDays } from '../../src/processor/background/retention.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
-import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
 import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { expireRows } from '../../src/processor/commands/retention/rows_expire.js'
 import { listEventRecords, listEvents } from '../../src/processor/queries/event_list.js'
@@ -24,6 +23,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
 import { captured, intentAt } from './intent_lifecycle.js'
 import { executed, read } from './scenarios.js'
+import { anEndpoint } from './webhook_endpoints.js'
 import { writeSmallBooks } from '../audit/small_books.js'
 
 const KEEP_ALL: KeptDays = { events: 0, payoutKeys: 0, otherKeys: 0, requests: 0 }
@@ -112,11 +112,7 @@ t.test(
 
 t.test('an event without an outcome stays, and all after it', async (t) => {
   const world = await createWorld(t)
-  viewOf(
-    await world.run(
-      createWebhookEndpoint(DEMO, { url: 'https://partner.test', enabled_events: [] }),
-    ),
-  )
+  await anEndpoint(world)
   for (const key of ['a', 'b']) await completed(world, key)
   const [first, second, , ...others] = world.events.map(({ id }) => id)
   await world.run(settleEvents([first!, second!, ...others]))
@@ -253,9 +249,7 @@ t.test(
     t.ok(events > 3 && keys > 3, JSON.stringify(retention.deleted))
     await world.rebuild()
     const moves = createKeyIndexMoves({
-      memory: world.memory(),
-      pipeline: world,
-      ...{ newest: 2, pauseMs: 0 },
+      ...{ memory: world.memory(), pipeline: world, newest: 2, pauseMs: 0 },
     })
     moves.start()
     const moved = async () => (await world.store.boot(world.clock.now())).indexedKeysThrough
@@ -320,10 +314,8 @@ t.test('what a request changed is forgotten by its age', async (t) => {
   t.equal(retention.deleted.requests, 2)
   const { search } = world.store.lists
   const found = await Promise.all(at.map((each) => search.actionsOf(leastIdAt('request', each))))
-  t.same(
-    found.map((rows) => rows.length),
-    [0, 0, 1],
-  )
+  const counts = found.map((rows) => rows.length)
+  t.same(counts, [0, 0, 1])
 })
 
 const ACTION = { tenant: DEMO, action: 'deposit', entityOf: () => 'dep_1' }

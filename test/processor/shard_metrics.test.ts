@@ -1,6 +1,6 @@
 /** The metrics of a processor in a cluster. */
 import t from 'tap'
-import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
+import { createMetrics } from '../../src/metrics/metrics.js'
 import { registerShardMetrics } from '../../src/processor/cluster/metrics.js'
 import type { Shard } from '../../src/store/cluster/cluster.js'
 import type { WaitingProcessor } from '../../src/store/cluster/waiting.js'
@@ -17,14 +17,20 @@ const aCandidate = (cannotTake: WaitingProcessor['cannotTake']): WaitingProcesso
   ...{ name: 'p2', address: '', prefers: null, gateways: 0, cannotTake },
 })
 
-const samplesOf = async (metrics: Metrics): Promise<string[]> =>
-  (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+type Registered = Parameters<typeof registerShardMetrics>
+
+/** Reads all samples, in order. */
+function samplesOf(cluster: Registered[2], own: Registered[3]): () => Promise<string[]> {
+  const metrics = createMetrics()
+  registerShardMetrics(metrics, OWN, cluster, own)
+  return async () => {
+    const lines = (await metrics.text()).split('\n')
+    return lines.filter((line) => line !== '' && !line.startsWith('#')).sort()
+  }
+}
 
 t.test('every shard is shown, also one without an owner', async (t) => {
-  const metrics = createMetrics()
-  registerShardMetrics(
-    metrics,
-    OWN,
+  const samples = samplesOf(
     {
       shards: () => Promise.resolve([aShard('books_1', true, 0), aShard('books_2', false, 3)]),
       candidates: () => Promise.resolve([aCandidate({}), aCandidate({ books_2: 'a reason' })]),
@@ -33,7 +39,7 @@ t.test('every shard is shown, also one without an owner', async (t) => {
     { gateways: () => 3, isUnreached: () => false },
   )
   for (let scrape = 1; scrape <= 2; scrape++)
-    t.same((await samplesOf(metrics)).sort(), [
+    t.same(await samples(), [
       'causeway_shard_candidates{shard="books_1"} 2',
       'causeway_shard_candidates{shard="books_2"} 1',
       'causeway_shard_epoch{shard="books_1",owner="p1"} 7',
@@ -52,10 +58,7 @@ t.test('every shard is shown, also one without an owner', async (t) => {
 })
 
 t.test('values that the cluster does not report are absent', async (t) => {
-  const metrics = createMetrics()
-  registerShardMetrics(
-    metrics,
-    OWN,
+  const samples = samplesOf(
     {
       shards: () => Promise.reject(new Error('gone')),
       candidates: () => Promise.reject(new Error('gone')),
@@ -63,7 +66,7 @@ t.test('values that the cluster does not report are absent', async (t) => {
     },
     { gateways: () => 0, isUnreached: () => true },
   )
-  t.same((await samplesOf(metrics)).sort(), [
+  t.same(await samples(), [
     'causeway_shard_epoch{shard="books_1",owner="p1"} 7',
     'causeway_shard_gateways{shard="books_1"} 0',
     'causeway_shard_unreached{shard="books_1"} 1',

@@ -14,7 +14,7 @@ import {
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { expireUsers } from '../../src/processor/commands/partners/users_expire.js'
 import { eraseUser } from '../../src/processor/commands/partners/user_erase.js'
-import { refuse } from '../../src/processor/cycle/answer.js'
+import { refuse, type Answer } from '../../src/processor/cycle/answer.js'
 import {
   findUsersPayment,
   listUserErasures,
@@ -72,14 +72,20 @@ async function idsOf(world: World, user: string): Promise<readonly string[]> {
   return data.map(({ intent_id }) => intent_id)
 }
 
+const paymentOf = async (world: World, user = USER): Promise<Answer> =>
+  read(world, findUsersPayment(DEMO, user, await lastOf(world, user)))
+
 async function erase(world: World, user = USER): Promise<string> {
-  const found = await read(world, findUsersPayment(DEMO, user, await lastOf(world, user)))
-  const { intentId } = viewOf<{ intentId: IntentId }>(found)
+  const { intentId } = viewOf<{ intentId: IntentId }>(await paymentOf(world, user))
   return viewOf<{ id: string }>(await world.run(eraseUser(OPERATOR, DEMO, intentId))).id
 }
 
-const erasure = async (world: World): Promise<Readonly<Record<string, unknown>>> =>
-  viewOf<{ data: Record<string, unknown>[] }>(await read(world, listUserErasures())).data[0]!
+type Erasure = Readonly<Record<string, unknown>>
+
+const erasures = async (world: World): Promise<readonly Erasure[]> =>
+  viewOf<{ data: Erasure[] }>(await read(world, listUserErasures())).data
+
+const erasure = async (world: World): Promise<Erasure> => (await erasures(world))[0]!
 
 /** The tables that have the text. */
 async function tablesNaming(world: World, text: string): Promise<readonly string[]> {
@@ -87,10 +93,8 @@ async function tablesNaming(world: World, text: string): Promise<readonly string
   const named: string[] = []
   for (const { name } of Object.values(TABLES)) {
     const rows = await raw.all<Record<string, unknown>>(`SELECT * FROM ${name}`)
-    const isNamed = rows.some((row) =>
-      Object.values(row).some((value) => String(value).includes(text)),
-    )
-    if (isNamed) named.push(name)
+    const values = rows.flatMap((row) => Object.values(row))
+    if (values.some((value) => String(value).includes(text))) named.push(name)
   }
   await raw.close()
   return named
@@ -113,8 +117,7 @@ t.test('payments of earlier months name the user no more, others wait', async (t
   t.same(await idsOf(world, USER), [], 'the list is no longer found by the user')
   t.match(await erasure(world), { id, tenant: DEMO, status: 'running', payments: 0 })
   t.equal(await brokenIn(world), null, 'none is erased yet')
-  const erasures = erasuresOf(world)
-  await erasures.run()
+  await erasuresOf(world).run()
   t.match(await erasure(world), { status: 'waiting', payments: 4, waiting: 2 })
   t.equal(await brokenIn(world), null, 'two wait')
   t.same(await idsOf(world, id), all.slice(2), 'the list is found by the id of the erasure')
@@ -204,18 +207,15 @@ t.test('a user whose newest payments are in an archive is erased by an older one
   for (let i = 0; i < 60; i++) newer.push((await beginLifecycle(world, { user: USER })).id)
   const raw = await rawBooks(world.folder)
   await raw.run(`DELETE FROM intents WHERE id <> '${kept.id}'`)
-  const found = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
-  t.same(viewOf(found), { intentId: kept.id })
+  t.same(viewOf(await paymentOf(world)), { intentId: kept.id })
   await raw.run('DELETE FROM intents')
   await raw.close()
-  const none = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
-  t.equal(codeOf(none), 'payment_intent_not_found')
+  t.equal(codeOf(await paymentOf(world)), 'payment_intent_not_found')
 })
 
 t.test('a user without payments cannot be erased, nor by a payment of others', async (t) => {
   const world = await createWorld(t)
-  const found = await read(world, findUsersPayment(DEMO, USER, await lastOf(world, USER)))
-  t.equal(codeOf(found), 'payment_intent_not_found')
+  t.equal(codeOf(await paymentOf(world)), 'payment_intent_not_found')
   const lifecycle = await intentAt(world, authorized, { user: USER })
   const other = await world.run(eraseUser(OPERATOR, 'acme_sandbox' as never, lifecycle.id))
   t.equal(codeOf(other), 'payment_intent_not_found')
@@ -238,23 +238,21 @@ const expiryOf = (world: World, keepDays: number) =>
 
 /** Both kinds of work at once, as in the processor. */
 async function expire(world: World, keepDays = 90): Promise<void> {
-  const erasures = erasuresOf(world)
+  const running = erasuresOf(world)
   let isDone = false
   const expired = expiryOf(world, keepDays)
     .run()
     .finally(() => (isDone = true))
   while (!isDone) {
-    await erasures.run()
+    await running.run()
     await pause(1)
   }
   await expired
-  await erasures.run()
+  await running.run()
 }
 
 const statuses = async (world: World): Promise<readonly unknown[]> =>
-  viewOf<{ data: { status: string }[] }>(await read(world, listUserErasures())).data.map(
-    ({ status }) => status,
-  )
+  (await erasures(world)).map(({ status }) => status)
 
 t.test('users without a payment for as long as the setting says are erased', async (t) => {
   const world = await createWorld(t)
@@ -269,10 +267,8 @@ t.test('users without a payment for as long as the setting says are erased', asy
   t.same(await statuses(world), [], 'none is old enough')
 
   await expire(world)
-  t.same(
-    await statuses(world),
-    users.map(() => 'ended'),
-  )
+  const ended = users.map(() => 'ended')
+  t.same(await statuses(world), ended)
   t.equal(await brokenIn(world), null)
   for (const user of users) t.same(await tablesNaming(world, user), [], user)
   t.equal((await idsOf(world, USER)).length, 2, 'this user has paid since')
