@@ -20,7 +20,7 @@ import {
   encryptedRowsPage,
   type EncryptedRowsPage,
 } from '../../src/processor/queries/encrypted_rows_page.js'
-import { rawBooks } from '../support/books.js'
+import { inBooks } from '../support/books.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import { anEndpoint } from './webhook_endpoints.js'
@@ -104,11 +104,8 @@ const accountsOf = (world: World): string[] =>
   )
 
 /** Changes the books while the processor is stopped. */
-async function plant(t: Test, sql: string): Promise<void> {
-  const database = await rawBooks(t.testdirName)
-  await database.exec(sql)
-  await database.close()
-}
+const plant = (t: Test, sql: string): Promise<void> =>
+  inBooks(t.testdirName, (books) => books.exec(sql))
 
 runOnBothStores({
   'an older key can be removed when nothing is encrypted with it': async (t, world) => {

@@ -12,7 +12,7 @@ import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { createPipelineMeter } from '../../src/processor/metrics.js'
-import { changeContexts, rawBooks } from '../support/books.js'
+import { changeContexts, inBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
 import { authorized, beginLifecycle, captured, failed, intentAt } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
@@ -169,9 +169,7 @@ t.test('open payments on rails that the file does not name are counted', async (
   await named.scan()
   t.same([...named.unnamedRails()], [])
 
-  const books = await rawBooks(t.testdirName)
-  await changeContexts(books, 'payouts', () => '{', former.id)
-  await books.close()
+  await inBooks(world.folder, (books) => changeContexts(books, 'payouts', () => '{', former.id))
   await openWork.scan()
   t.same([...openWork.unnamedRails()], [['sandbox', 2]], 'a corrupt row names none')
 })

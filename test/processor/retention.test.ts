@@ -15,7 +15,7 @@ import { expireRows } from '../../src/processor/commands/retention/rows_expire.j
 import { listEventRecords, listEvents } from '../../src/processor/queries/event_list.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { FILES } from '../../src/base/subjects.js'
-import { rawBooks, sqliteOnly } from '../support/books.js'
+import { rawBooks, inBooks, sqliteOnly } from '../support/books.js'
 import { brokenIn } from './audited_world.js'
 import { eventually } from '../support/eventually.js'
 import { anIntent, aPayout } from '../support/requests.js'
@@ -262,9 +262,7 @@ t.test(
       for (const sql of damages) {
         const copy = tempFolder(t)
         await raw.run('VACUUM INTO ?', [join(copy, FILES.processorDatabase)])
-        const damaged = await rawBooks(copy)
-        await damaged.exec(sql)
-        await damaged.close()
+        await inBooks(copy, (damaged) => damaged.exec(sql))
         t.equal(await brokenIn({ ...world, folder: copy }), name, sql)
       }
     }

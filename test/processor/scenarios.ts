@@ -17,9 +17,11 @@ import {
   type QueryRunner,
 } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
+import type { Statement } from '../../src/store/database.js'
+import { SQLITE } from '../../src/store/dialect.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
-import { rawBooks } from '../support/books.js'
+import { inBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
 import { createWorld, DEMO, RULES, SILENT_LOG, viewOf, type World } from '../support/world.js'
 
@@ -181,14 +183,17 @@ export interface LoggedAction {
 }
 
 /** The stored operator log about a subject, in order. */
-export async function operatorLog(t: Test): Promise<LoggedAction[]> {
-  const database = await rawBooks(t.testdirName)
-  const rows = await database.all<LoggedAction>(
-    'SELECT actor, reason, action, subject, evidence FROM operator_log ORDER BY id',
+export const operatorLog = (t: Test): Promise<LoggedAction[]> =>
+  inBooks(t.testdirName, (books) =>
+    books.all('SELECT actor, reason, action, subject, evidence FROM operator_log ORDER BY id'),
   )
-  await database.close()
-  return rows
-}
+
+/** How SQLite runs a statement, step by step. */
+export const planIn = ({ folder }: World, { sql, values }: Statement): Promise<string[]> =>
+  inBooks(folder, async (books) => {
+    const plan = await books.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
+    return plan.map(({ detail }) => detail)
+  })
 
 export const operatorLogOf = async (t: Test, subject: string): Promise<LoggedAction[]> =>
   (await operatorLog(t)).filter((row) => row.subject === subject)

@@ -4,7 +4,7 @@ import { DAY, plus, toRfc3339, type Clock } from '../../src/base/clock.js'
 import { leastIdAt } from '../../src/base/ids.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { showUsage } from '../../src/processor/queries/usage_show.js'
-import { changeContexts, rawBooks } from '../support/books.js'
+import { changeContexts, inBooks } from '../support/books.js'
 import { createWorld, DEMO, viewOf, type World, PRODUCTION } from '../support/world.js'
 import { authorized, beginLifecycle, captured } from './intent_lifecycle.js'
 import { OPERATOR, pay, read, reject } from './scenarios.js'
@@ -76,9 +76,8 @@ t.test('of more than the bound the newest are counted, and it says since when', 
   t.match(payouts, { lines: [{ count: 3 }], counted_from: toRfc3339(made[2]!.at) })
   t.notOk('counted_from' in (await usage(world, 1, 6)).kinds[1]!, 'all are counted')
 
-  const books = await rawBooks(world.folder)
-  await changeContexts(books, 'payouts', () => '{', made[4]!.payout.id)
-  await books.close()
+  const { id } = made[4]!.payout
+  await inBooks(world.folder, (books) => changeContexts(books, 'payouts', () => '{', id))
   const [, damaged] = (await usage(world)).kinds
   t.match(damaged, { lines: [{ currency: '', count: 1, amount: '0' }, { count: 4 }] })
 })

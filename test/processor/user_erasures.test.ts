@@ -21,7 +21,7 @@ import {
 } from '../../src/processor/queries/user_erasure_list.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import { TABLES } from '../../src/store/tables.js'
-import { rawBooks, sqliteOnly } from '../support/books.js'
+import { inBooks, sqliteOnly } from '../support/books.js'
 import { brokenIn } from './audited_world.js'
 import { codeOf, createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
 import {
@@ -88,17 +88,16 @@ const erasures = async (world: World): Promise<readonly Erasure[]> =>
 const erasure = async (world: World): Promise<Erasure> => (await erasures(world))[0]!
 
 /** The tables that have the text. */
-async function tablesNaming(world: World, text: string): Promise<readonly string[]> {
-  const raw = await rawBooks(world.folder)
-  const named: string[] = []
-  for (const { name } of Object.values(TABLES)) {
-    const rows = await raw.all<Record<string, unknown>>(`SELECT * FROM ${name}`)
-    const values = rows.flatMap((row) => Object.values(row))
-    if (values.some((value) => String(value).includes(text))) named.push(name)
-  }
-  await raw.close()
-  return named
-}
+const tablesNaming = (world: World, text: string): Promise<readonly string[]> =>
+  inBooks(world.folder, async (books) => {
+    const named: string[] = []
+    for (const { name } of Object.values(TABLES)) {
+      const rows = await books.all<Record<string, unknown>>(`SELECT * FROM ${name}`)
+      const values = rows.flatMap((row) => Object.values(row))
+      if (values.some((value) => String(value).includes(text))) named.push(name)
+    }
+    return named
+  })
 
 t.test('payments of earlier months name the user no more, others wait', async (t) => {
   const world = await createWorld(t)
@@ -151,9 +150,7 @@ t.test('VACUUM leaves no byte of the user', { skip: sqliteOnly('its file') }, as
   await intentAt(world, failed, { user: USER })
   const compactedHasUser = async (name: string): Promise<boolean> => {
     const file = join(world.folder, name)
-    const raw = await rawBooks(world.folder)
-    await raw.run('VACUUM INTO ?', [file])
-    await raw.close()
+    await inBooks(world.folder, (books) => books.run('VACUUM INTO ?', [file]))
     return readFileSync(file).includes(USER)
   }
   t.ok(await compactedHasUser('before.db'))
@@ -205,11 +202,11 @@ t.test('a user whose newest payments are in an archive is erased by an older one
   const kept = await intentAt(world, captured, { user: USER })
   const newer: string[] = []
   for (let i = 0; i < 60; i++) newer.push((await beginLifecycle(world, { user: USER })).id)
-  const raw = await rawBooks(world.folder)
-  await raw.run(`DELETE FROM intents WHERE id <> '${kept.id}'`)
+  const remove = (which: string) =>
+    inBooks(world.folder, (books) => books.run(`DELETE FROM intents WHERE ${which}`))
+  await remove(`id <> '${kept.id}'`)
   t.same(viewOf(await paymentOf(world)), { intentId: kept.id })
-  await raw.run('DELETE FROM intents')
-  await raw.close()
+  await remove('true')
   t.equal(codeOf(await paymentOf(world)), 'payment_intent_not_found')
 })
 

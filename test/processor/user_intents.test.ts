@@ -14,13 +14,12 @@ import type { Memory } from '../../src/processor/cache/memory.js'
 import type { PageRequest } from '../../src/processor/queries/page.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import type { Query } from '../../src/processor/queries/query.js'
-import { SQLITE } from '../../src/store/dialect.js'
 import { userIntentsStatement } from '../../src/store/user_intent_rows.js'
 import { anIntent } from '../support/requests.js'
-import { rawBooks, sqliteOnly } from '../support/books.js'
+import { inBooks, sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { beginLifecycle, cancelled, openTenant, intentAt } from './intent_lifecycle.js'
-import { read, readAll, type PageView } from './scenarios.js'
+import { read, readAll, type PageView, planIn } from './scenarios.js'
 
 interface Listed {
   readonly intent_id: string
@@ -117,16 +116,9 @@ t.test(
   'a page is read by primary key lookups only',
   { skip: sqliteOnly('its query plans') },
   async (t) => {
-    const { folder } = await createWorld(t)
-    const file = await rawBooks(folder)
-    t.teardown(() => file.close())
-    const { sql, values } = userIntentsStatement(9, 51)
-    const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    const details = plan.map(({ detail }) => detail)
-    t.same(
-      details.filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail)),
-      [],
-    )
+    const details = await planIn(await createWorld(t), userIntentsStatement(9, 51))
+    const others = details.filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail))
+    t.same(others, [])
     t.equal(details.filter((detail) => detail.startsWith('SEARCH')).length, 3)
   },
 )
@@ -172,11 +164,10 @@ t.test('intents that have left the books are passed over, also that of a cursor'
   const ids = await idsOf(world, 'ann')
   const query = await queryOf(world, 'ann')
   const first = await page(world, query({ limit: 2 }))
-  const books = await rawBooks(world.folder)
-  t.teardown(() => books.close())
-  for (const id of [ids[1]!, ids[2]!, ids[4]!]) {
-    await books.run('DELETE FROM intents WHERE id = ?', [id])
-  }
+  await inBooks(world.folder, async (books) => {
+    for (const id of [ids[1]!, ids[2]!, ids[4]!])
+      await books.run('DELETE FROM intents WHERE id = ?', [id])
+  })
 
   const next = await page(world, query({ limit: 2, cursor: first.next_cursor! }))
   t.same(intentIds(next.data), [ids[3], ids[5]])
