@@ -2,7 +2,7 @@
  * The services of internal callers, against a real server: each operation answers as its partner
  * route, with the same checks, and a refusal has its details.
  */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { getAccount } from '../../src/processor/commands/partners/account_get.js'
 import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
@@ -28,6 +28,9 @@ const violated = (...fields: string[]): object =>
     violations: fields.map((field) => ({ field, description: /^(?:must|is) / })) as never,
   })
 
+const isRefused = async (t: Test, call: Promise<object>, expected: object): Promise<void> =>
+  void t.match(await refusalOf(call), expected)
+
 t.test('a QR payment with the tokens of its user', async (t) => {
   const { calls, world } = await openPartnerServices(t)
   const intents = calls.PaymentIntents
@@ -39,8 +42,9 @@ t.test('a QR payment with the tokens of its user', async (t) => {
   const { session_token } = minted
   t.match(minted, { intent_id, session_expires_at: /^[0-9]{10}$/ })
   const other = { ...session, partner_user_id: 'v' }
-  t.match(
-    await refusalOf(intents.RemintSession({ tenant, session: other })),
+  await isRefused(
+    t,
+    intents.RemintSession({ tenant, session: other }),
     refused('user_mismatch', { status: 'PERMISSION_DENIED' }),
   )
 
@@ -128,8 +132,9 @@ t.test('beneficiaries, payouts and funds', async (t) => {
   const made = await beneficiaries.Create({ tenant, beneficiary })
   t.match(made, { id: /^ben_/, account_last4: '6789', status: 'active' })
   const invalid = { ...beneficiary, account_number: '1' }
-  t.match(
-    await refusalOf(beneficiaries.Create({ tenant, beneficiary: invalid })),
+  await isRefused(
+    t,
+    beneficiaries.Create({ tenant, beneficiary: invalid }),
     refused('invalid_beneficiary', { status: 'INVALID_ARGUMENT' }),
   )
   const { id: beneficiary_id } = made
@@ -154,8 +159,9 @@ t.test('beneficiaries, payouts and funds', async (t) => {
   t.same(await funding.CreateDeposit({ tenant, deposit }), credited)
   t.equal(BigInt((await balanceOf(world, 'THB')).available) - before, 7n)
   const wrong = { currency: 'thb', amount: '0', idempotency_key: '' }
-  t.match(
-    await refusalOf(funding.CreateDeposit({ tenant, deposit: wrong })),
+  await isRefused(
+    t,
+    funding.CreateDeposit({ tenant, deposit: wrong }),
     violated('deposit.idempotency_key'),
   )
   const quote = { sell_currency: 'USD', sell_amount: '100', buy_currency: 'THB' }
@@ -165,10 +171,7 @@ t.test('beneficiaries, payouts and funds', async (t) => {
   const converted = { quote_id: quoted.id, buy_amount: '3600' }
   t.match(await funding.CreateFxConversion(convert), converted)
   const empty = { tenant, conversion: { quote_id: '', idempotency_key: '' } }
-  t.match(
-    await refusalOf(funding.CreateFxConversion(empty)),
-    violated('conversion.idempotency_key'),
-  )
+  await isRefused(t, funding.CreateFxConversion(empty), violated('conversion.idempotency_key'))
   const transactions = await funding.ListBalanceTransactions({ tenant, list: { limit: 1 } })
   t.match(transactions, { data: [{ type: 'conversion' }], next_cursor: /./ })
 })
@@ -227,8 +230,9 @@ t.test('webhook endpoints and events', async (t) => {
   const deliveries = { tenant, list: { endpoint_id } }
   t.match(await refusalOf(endpoints.ListDeliveries(deliveries)), unavailable)
   t.match(await endpoints.Delete(call), { status: 'deleted' })
-  t.match(
-    await refusalOf(endpoints.Get(call)),
+  await isRefused(
+    t,
+    endpoints.Get(call),
     refused('webhook_endpoint_not_found', { status: 'NOT_FOUND' }),
   )
 })
@@ -283,15 +287,11 @@ t.test('a refusal names the field and the rule, as the partner API does', async 
   t.equal(await create({ reference: 'a\0' }), 'payout.reference must be Unicode text without NUL')
 
   const { kyc_attestation, ...unattested } = anIntent()
-  t.equal(
-    await violation(intents.Create({ tenant, intent: unattested })),
-    'intent.kyc_attestation is required',
-  )
+  const missing = await violation(intents.Create({ tenant, intent: unattested }))
+  t.equal(missing, 'intent.kyc_attestation is required')
   const session = { ...anIntent(), intent_id: UNKNOWN, partner_user_id: '', kyc_attestation }
-  t.equal(
-    await violation(intents.RemintSession({ tenant, session })),
-    'session.partner_user_id must not be empty',
-  )
+  const anonymous = await violation(intents.RemintSession({ tenant, session }))
+  t.equal(anonymous, 'session.partner_user_id must not be empty')
 })
 
 t.test('missing parts and tenants are named', async (t) => {

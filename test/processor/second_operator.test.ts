@@ -183,8 +183,7 @@ const rated = async (world: World, rate: string, force = false): Promise<string>
 
 t.test('a rate moves by 5 % in a day by one operator', async (t) => {
   const world = await worldOf(t)
-  const firstRate = setRate(ANN, 'THB', '36.00', { force: true })
-  const first = requestIn(await world.run(firstRate))
+  const first = requestIn(await world.run(setRate(ANN, 'THB', '36.00', { force: true })))
   t.equal(await rated(world, '36.00'), SECOND, 'the first of a currency')
   viewOf(await approve(world, first))
   t.equal(await rated(world, '37.80'), 'ok')
@@ -216,14 +215,13 @@ const created = async (world: World, given: Partial<NewCaller>): Promise<Answer>
 
 t.test('a credential is made by its owner, and never shown to an approver', async (t) => {
   const world = await worldOf(t)
-  const secrets = [
+  for (const given of [
     { kind: 'gateway' },
     { kind: 'webhooks' },
     { kind: 'service' },
     { kind: 'operator', roles: ['operate'] },
     { kind: 'operator', roles: ['read', 'decide'] },
-  ]
-  for (const given of secrets) {
+  ]) {
     const without = codeOf(await created(world, given))
     t.equal(without, 'owner_credential_required', JSON.stringify(given))
     t.equal(codeOf(await created(world, { ...given, certificate: 'dot.internal' })), SECOND)
@@ -240,10 +238,9 @@ t.test('a credential is made by its owner, and never shown to an approver', asyn
 
   const rotate = (given?: string) => world.run(rotateCaller(ANN, callersOf(world), 'dot', given))
   t.equal(codeOf(await rotate()), 'owner_credential_required')
-  const next = viewOf<{ caller: object }>(
-    await approve(world, requestIn(await rotate(tokenDigest('the next')))),
-  )
-  t.match(next.caller, { previous_until: /Z$/, token: undefined })
+  const rotation = requestIn(await rotate(tokenDigest('the next')))
+  const rotated = { caller: { previous_until: /Z$/, token: undefined } }
+  t.match(viewOf(await approve(world, rotation)), rotated)
 })
 
 t.test('a credential that a caller has, or had, is refused', async (t) => {

@@ -3,6 +3,7 @@ import t from 'tap'
 import { DAY, HOUR, instant, plus, type Instant } from '../../../src/base/clock.js'
 import {
   ACCEPTED,
+  type AcceptedInstruction,
   createMovementTally,
   type Moved,
   type MovementFigures,
@@ -34,22 +35,20 @@ const BEFORE = [line('old', -48), line('before', -0.5)]
 const LOST = [line('lost1', 1), line('lost2', 2), line('lost3', 3)]
 const RAIL = [...BEFORE, ...LOST]
 
-/** Accepted instructions, by name. */
-function acceptedFigures(names: readonly string[]): MovementFigures {
+function tallyOf(lines: readonly (Moved | AcceptedInstruction)[]): MovementFigures {
   const tally = createMovementTally()
-  for (const name of names) tally.add({ ...line(name, 0), movement: ACCEPTED })
+  for (const each of lines) tally.add(each)
   return tally.figures()
 }
 
+/** Accepted instructions, by name. */
+const acceptedFigures = (names: readonly string[]): MovementFigures =>
+  tallyOf(names.map((name) => ({ ...line(name, 0), movement: ACCEPTED })))
+
 function figuresOf(lines: readonly Line[], accepted: readonly string[] = []): StatementFigures {
-  const tally = createMovementTally()
-  for (const each of lines) tally.add(each)
-  const times = lines.map(({ at }) => at)
-  const span =
-    lines.length === 0
-      ? null
-      : { first: instant(Math.min(...times)), last: instant(Math.max(...times)) }
-  return { ...tally.figures(), span, accepted: acceptedFigures(accepted) }
+  const times = lines.map(({ at }) => at).toSorted((one, other) => one - other)
+  const span = times.length === 0 ? null : { first: times[0]!, last: times.at(-1)! }
+  return { ...tallyOf(lines), span, accepted: acceptedFigures(accepted) }
 }
 
 const railWith =
@@ -95,10 +94,8 @@ t.test('a statement without lines, of others, cut off or older is not right', as
   for (const gone of LOST) {
     t.not(await faultsOf(RAIL.filter((each) => each !== gone)), '', `without ${gone.instruction}`)
   }
-  t.match(
-    await faultsOf(BEFORE),
-    /^it ends before the newest movement of the rail, pout_lost3, exe/,
-  )
+  const older = /^it ends before the newest movement of the rail, pout_lost3, exe/
+  t.match(await faultsOf(BEFORE), older)
   t.match(await faultsOf([...RAIL, line('more', 2)]), /has 6 movements, and the rail made 5 since/)
   t.match(await faultsOf([...RAIL, LOST[0]!]), /has 6 movements/, 'a line twice')
   const dearer = [...RAIL.slice(0, -1), line('lost3', 3, { amount: 125_001n })]
@@ -119,10 +116,8 @@ t.test('a statement has what the rail has accepted and not executed', async (t) 
   t.equal(await faults(['one', 'two'], 'two', 'one'), '')
   t.equal(await faults(['one', 'two'], 'one'), 'it has 1 accepted instruction, and the rail has 2')
   t.equal(await faults([], 'one'), 'it has 1 accepted instruction, and the rail has 0')
-  t.equal(
-    await faults(['one', 'two'], 'one', 'other'),
-    'its 2 accepted instructions are not those that the rail has',
-  )
+  const others = 'its 2 accepted instructions are not those that the rail has'
+  t.equal(await faults(['one', 'two'], 'one', 'other'), others)
   t.equal(await faults(null), 'the rail does not report what it has accepted and not executed')
   const checker = createStatementChecker(() => Promise.resolve(null), railWith(RAIL, RAIL, ['one']))
   const { rail } = await checker.check(figuresOf(RAIL, ['one']))
@@ -135,10 +130,8 @@ t.test('the figures of accepted instructions pass approval requests and the wire
   const { accepted, accepted_digest, ...earlier } = storedFigures(figures)
   t.same(readFigures(earlier), figuresOf(RAIL), 'a request of an earlier version has none')
   t.equal(readFigures({ ...earlier, accepted: accepted!, accepted_digest: 'x' }), null)
-  t.equal(
-    readFigures({ ...earlier, accepted: earlier.sums, accepted_digest: accepted_digest! }),
-    null,
-  )
+  const mixed = { ...earlier, accepted: earlier.sums, accepted_digest: accepted_digest! }
+  t.equal(readFigures(mixed), null)
 })
 
 t.test('a rail that cannot tell or does not answer proves no statement', async (t) => {
