@@ -13,10 +13,10 @@ import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { createPipelineMeter } from '../../src/processor/metrics.js'
 import { changeContexts, inBooks } from '../support/books.js'
-import { createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
+import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, failed, intentAt } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
-import { executed, OPERATOR, pay } from './scenarios.js'
+import { dependenciesOf, executed, OPERATOR, pay } from './scenarios.js'
 import { anEndpoint } from './webhook_endpoints.js'
 
 /** Samples of a family, without its name's prefix. */
@@ -27,8 +27,8 @@ const samplesOf = async (metrics: Metrics, family: string): Promise<string[]> =>
     .map((line) => line.slice('causeway_'.length + family.length))
 
 /** What is open in the books of a world. */
-const openWorkOf = ({ clock, store }: World, ...rails: string[]) =>
-  createOpenWorkMonitor({ clock, lists: store.lists, rails, log: SILENT_LOG })
+const openWorkOf = (world: World, ...rails: string[]) =>
+  createOpenWorkMonitor({ ...dependenciesOf(world), rails })
 
 async function countedWorld(t: Test) {
   const metrics = createMetrics()
@@ -151,8 +151,8 @@ t.test('open payments on rails that the file does not name are counted', async (
   await world.store.barrier()
 
   const openWork = createOpenWorkMonitor({
-    ...{ clock: world.clock, lists: world.store.lists, rails: ['bank'], log: SILENT_LOG },
-    onUnnamedRails: () => (changes += 1),
+    ...dependenciesOf(world),
+    ...{ rails: ['bank'], onUnnamedRails: () => (changes += 1) },
   })
   const metrics = metricsOf(world, { openWork })
   t.same(await samplesOf(metrics, 'rail_unnamed_payments'), [])

@@ -9,7 +9,6 @@ import { internalWork, type Command } from '../../src/processor/cycle/command.js
 import { createKeyIndexMoves } from '../../src/processor/background/key_index_moves.js'
 import { createRetention, type KeptDays } from '../../src/processor/background/retention.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
-import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { expireRows } from '../../src/processor/commands/retention/rows_expire.js'
 import { listEventRecords, listEvents } from '../../src/processor/queries/event_list.js'
@@ -18,11 +17,11 @@ import { FILES } from '../../src/base/subjects.js'
 import { rawBooks, inBooks, sqliteOnly } from '../support/books.js'
 import { brokenIn } from './audited_world.js'
 import { eventually } from '../support/eventually.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { anIntent } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
+import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { captured, intentAt } from './intent_lifecycle.js'
-import { executed, read } from './scenarios.js'
+import { dependenciesOf, executed, read, tryPay } from './scenarios.js'
 import { anEndpoint } from './webhook_endpoints.js'
 import { writeSmallBooks } from '../audit/small_books.js'
 
@@ -30,19 +29,11 @@ const KEEP_ALL: KeptDays = { events: 0, payoutKeys: 0, otherKeys: 0, requests: 0
 
 const retentionOf = (world: World, keep: Partial<KeptDays>, rowsMax = 3, isSteady = () => true) =>
   createRetention({
-    keep: { ...KEEP_ALL, ...keep },
-    clock: world.clock,
-    isSteady,
-    lists: world.store.lists,
-    memory: world.memory(),
-    pipeline: world,
-    log: SILENT_LOG,
-    rowsMax,
-    pauseMs: 0,
+    ...dependenciesOf(world),
+    ...{ keep: { ...KEEP_ALL, ...keep }, isSteady, rowsMax, pauseMs: 0 },
   })
 
-const pay = (world: World, key: string): Promise<Answer> =>
-  world.run(createPayout(DEMO, aPayout({ idempotency_key: key })))
+const pay = (world: World, key: string): Promise<Answer> => tryPay(world, { idempotency_key: key })
 const create = (world: World, key: string): Promise<Answer> =>
   world.run(createIntent(DEMO, anIntent({ idempotency_key: key })))
 const payoutOf = (answer: Answer): string => viewOf<{ id: string }>(answer).id
@@ -248,9 +239,7 @@ t.test(
     const { events, keys } = retention.deleted
     t.ok(events > 3 && keys > 3, JSON.stringify(retention.deleted))
     await world.rebuild()
-    const moves = createKeyIndexMoves({
-      ...{ memory: world.memory(), pipeline: world, newest: 2, pauseMs: 0 },
-    })
+    const moves = createKeyIndexMoves({ ...dependenciesOf(world), newest: 2, pauseMs: 0 })
     moves.start()
     const moved = async () => (await world.store.boot(world.clock.now())).indexedKeysThrough
     await eventually('a move', async () => (await moved()) > keys)

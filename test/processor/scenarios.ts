@@ -135,6 +135,12 @@ export interface PageView<Item> {
   readonly next_cursor: string | null
 }
 
+/** What work in the background takes from its processor. */
+export const dependenciesOf = (world: World) => ({
+  ...{ clock: world.clock, store: world.store, lists: world.store.lists },
+  ...{ memory: world.memory(), pipeline: world, log: SILENT_LOG },
+})
+
 export const queriesOf = ({ store, vault }: World): QueryRunner =>
   createQueryRunner({ lists: store.lists, vault, brand: RULES.brand }, SILENT_LOG)
 

@@ -24,7 +24,7 @@ import {
   waiting,
   intentAt,
 } from './intent_lifecycle.js'
-import { OPERATOR, pay, see, sentKinds, approve } from './scenarios.js'
+import { dependenciesOf, OPERATOR, pay, see, sentKinds, approve } from './scenarios.js'
 
 const DECADES = 73 * 365 * DAY
 
@@ -41,8 +41,7 @@ function pollTimers(t: Test, world: World, submit = world.submit): Polled {
   const logged: string[] = []
   let resume: (() => void) | undefined
   const timers = createTimers({
-    clock: world.clock,
-    store: world.store,
+    ...dependenciesOf(world),
     pipeline: {
       submit: (work) => {
         submitted.push(work.command.name)
@@ -50,7 +49,6 @@ function pollTimers(t: Test, world: World, submit = world.submit): Polled {
       },
     },
     rail: { up: world.isRailUp },
-    memory: world.memory(),
     corruptRows: createCorruptRows(),
     log: createLog('test', { LOG_LEVEL: 'info' }, { write: (line) => void logged.push(line) }),
     pause: () => new Promise((resolve) => (resume = resolve)),

@@ -23,7 +23,7 @@ import { listUserIntents } from '../../src/processor/queries/user_intent_list.js
 import { TABLES } from '../../src/store/tables.js'
 import { inBooks, sqliteOnly } from '../support/books.js'
 import { brokenIn } from './audited_world.js'
-import { codeOf, createWorld, DEMO, viewOf, type World, SILENT_LOG } from '../support/world.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   authorized,
   beginLifecycle,
@@ -32,7 +32,7 @@ import {
   type Lifecycle,
   intentAt,
 } from './intent_lifecycle.js'
-import { OPERATOR, read } from './scenarios.js'
+import { dependenciesOf, OPERATOR, read } from './scenarios.js'
 
 const USER = 'maria.garcia'
 const MONTH = 31 * DAY
@@ -41,9 +41,7 @@ const MONTH = 31 * DAY
 const erasuresOf = (world: World, steps = Number.POSITIVE_INFINITY) => {
   let left = steps
   return createUserErasures({
-    clock: world.clock,
-    lists: world.store.lists,
-    memory: world.memory(),
+    ...dependenciesOf(world),
     pipeline: {
       submit: (work) => {
         left -= 1
@@ -51,7 +49,6 @@ const erasuresOf = (world: World, steps = Number.POSITIVE_INFINITY) => {
         else work.reply(refuse('configuration_error'))
       },
     },
-    log: SILENT_LOG,
     ...{ linksAStep: 2, pauseMs: 0 },
   })
 }
@@ -223,13 +220,8 @@ t.test('a user without payments cannot be erased, nor by a payment of others', a
 
 const expiryOf = (world: World, keepDays: number) =>
   createUserExpiry({
-    keepDays,
-    clock: world.clock,
-    isSteady: () => true,
-    lists: world.store.lists,
-    memory: world.memory(),
-    pipeline: world,
-    log: SILENT_LOG,
+    ...dependenciesOf(world),
+    ...{ keepDays, isSteady: () => true },
     ...{ usersAtOnce: 2, pauseMs: 0, lookMs: 1 },
   })
 

@@ -9,8 +9,7 @@ import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/operator/v1/OrphanExecution.js'
 import { NO_FINDINGS, RELEASE } from '../../support/statements.js'
 import type { World } from '../../support/world.js'
-import { discrepanciesOf, OPERATOR, readAll } from '../scenarios.js'
-import { SILENT_LOG } from '../../support/world.js'
+import { dependenciesOf, discrepanciesOf, OPERATOR, readAll } from '../scenarios.js'
 
 const EVIDENCE = 'line 12 of the statement'
 
@@ -62,13 +61,7 @@ export async function restored(world: World, ...lost: Execution[]): Promise<Answ
 }
 
 /** As at the start after the release. */
-export const compared = (world: World): Promise<void> =>
-  compareUnsubmitted({
-    store: world.store,
-    memory: world.memory(),
-    pipeline: world,
-    log: SILENT_LOG,
-  })
+export const compared = (world: World): Promise<void> => compareUnsubmitted(dependenciesOf(world))
 
 export const instructed = (world: World): string[] =>
   world.railInstructions.flatMap((oneInstruction) =>
