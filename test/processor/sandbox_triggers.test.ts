@@ -1,9 +1,63 @@
-/** What partners trigger in the sandbox has no effect in production. */
+/**
+ * What partners trigger in the sandbox, and not in production: outcomes of payouts, of which the
+ * rail is instructed, and intents that expire early.
+ */
+import { tenantOf, type PartnerId, type IntentId } from '../../src/base/ids.js'
+import { simulatePayout } from '../../src/processor/commands/payouts/payout_simulate.js'
+import { codeOf, DEMO, viewOf, PRODUCTION, createWorld, RULES } from '../support/world.js'
+import { executed, pay, see, sentKinds, runOnBothStores, types } from './scenarios.js'
 import t from 'tap'
-import type { IntentId } from '../../src/base/ids.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { anIntent } from '../support/requests.js'
-import { createWorld, DEMO, RULES, viewOf, PRODUCTION } from '../support/world.js'
+
+const OTHER = tenantOf('other' as PartnerId, 'sandbox')
+
+runOnBothStores({
+  'a simulation instructs the rail and changes nothing else': async (t, world) => {
+    const { id } = await pay(world)
+    const before = await see(world, id)
+    for (const outcome of ['completed', 'failed', 'reversed']) {
+      const answer = await world.run(simulatePayout(DEMO, id, outcome))
+      t.same(viewOf(answer), before)
+      t.same(world.railInstructions.at(-1), { kind: 'simulate', id, outcome })
+    }
+    t.same(await see(world, id), before)
+    t.same(types(world), ['payout.created', 'payout.processing'])
+  },
+
+  'only outcomes that are still possible are accepted': async (t, world) => {
+    const code = async (id: string, outcome: string): Promise<string> =>
+      codeOf(await world.run(simulatePayout(DEMO, id, outcome)))
+    const { id } = await pay(world)
+    await world.railReports(executed(id))
+    t.equal(await code(id, 'completed'), 'outcome_not_possible')
+    t.equal(await code(id, 'failed'), 'outcome_not_possible')
+    t.equal(await code(id, 'reversed'), 'ok')
+    await world.railReports(executed(id, { status: 'returned' }))
+    t.equal(await code(id, 'reversed'), 'outcome_not_possible')
+    const held = await pay(world, { reference: 'sandbox:review' })
+    t.equal(await code(held.id, 'completed'), 'outcome_not_possible', 'the rail has not got it')
+    world.setRail(false)
+    const waiting = await pay(world)
+    t.equal(await code(waiting.id, 'completed'), 'outcome_not_possible', 'not submitted yet')
+  },
+
+  'only a known outcome of an own sandbox payout can be simulated': async (t, world) => {
+    const { id } = await pay(world)
+    for (const [tenant, payoutId, outcome, code] of [
+      [DEMO, id, 'processing', 'invalid_request'],
+      [DEMO, id, '', 'invalid_request'],
+      [PRODUCTION, id, 'completed', 'invalid_request'],
+      [OTHER, id, 'completed', 'payout_not_found'],
+      [DEMO, 'pout_x', 'completed', 'payout_not_found'],
+    ] as const) {
+      t.equal(codeOf(await world.run(simulatePayout(tenant, payoutId, outcome))), code)
+    }
+    world.setRail(false)
+    t.equal(codeOf(await world.run(simulatePayout(DEMO, id, 'completed'))), 'rail_unavailable')
+    t.same(sentKinds(world), ['instruct'])
+  },
+})
 
 t.test('an intent with +expire ends after five seconds, in the sandbox only', async (t) => {
   const world = await createWorld(t)

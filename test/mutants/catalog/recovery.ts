@@ -212,7 +212,7 @@ export const RECOVERY: readonly Mutant[] = [
       'if (at > 0) return null',
     ],
   }),
-  ...faultsIn('src/processor/recovery/high_water.ts', 'processor/recovery/high_water', {
+  ...faultsIn('src/processor/recovery/high_water.ts', 'processor/recovery/marks', {
     'Other books are taken for these.': ['mark.booksId !== books.booksId || mark', 'mark'],
     'An older epoch is not noticed.': ['if (mark.epoch > epoch) return true', ''],
     'Commits of a new owner make up for those that were lost.': [
