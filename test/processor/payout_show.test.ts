@@ -117,11 +117,9 @@ runOnBothStores({
     const times = record.timeline.map((moment) => moment.at)
     t.same(times, [...times].sort(), 'in time order')
     t.notMatch(JSON.stringify(record), '0123456789')
-    t.same(
-      Object.keys(record).sort(),
-      ['asked', 'next_due_at', 'payout', 'submitted_at', 'tenant', 'timeline', 'traceparent'],
-      'without encrypted members',
-    )
+    const members = ['asked', 'next_due_at', 'payout', 'submitted_at', 'tenant', 'timeline']
+    const shown = [...members, 'traceparent']
+    t.same(Object.keys(record).sort(), shown, 'without encrypted members')
     t.match(record, { payout: { beneficiary: { account_last4: '6789' } } })
   },
 

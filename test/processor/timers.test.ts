@@ -119,11 +119,8 @@ t.test('a payment that waits for the rail writes nothing until its return', asyn
   world.setRail(true)
   world.railInstructions.length = 0
   await polled.poll()
-  t.same(
-    sentKinds(world).sort(),
-    ['instruct', 'query', 'query', 'recall'],
-    'its return wakes all of them',
-  )
+  const kinds = sentKinds(world).sort()
+  t.same(kinds, ['instruct', 'query', 'query', 'recall'], 'its return wakes all of them')
 })
 
 t.test('what a clock that was ahead has put off goes on once it is right', async (t) => {
