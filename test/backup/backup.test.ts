@@ -44,14 +44,16 @@ const SCHEMAS = {
   [FILES.railRecord]: 'src/rails/iso20022/schema',
 }
 
-async function aDataDir(t: Test): Promise<string> {
-  const dataDir = join(tempFolder(t), 'data')
+/** A DATA_DIR, and a folder beside it for backups, which does not exist. */
+async function aDataDir(t: Test): Promise<{ readonly dataDir: string; readonly backups: string }> {
+  const folder = tempFolder(t)
+  const dataDir = join(folder, 'data')
   mkdirSync(dataDir, { mode: 0o700 })
   for (const [name, migrations] of Object.entries(SCHEMAS)) {
     await (await openDatabase(join(dataDir, name), { migrations })).close()
   }
   writeFileSync(join(dataDir, FILES.masterKey), `k1:${'0'.repeat(64)}\n`, { mode: 0o600 })
-  return dataDir
+  return { dataDir, backups: join(folder, 'backups') }
 }
 
 let seconds = 0
@@ -80,8 +82,7 @@ async function verifiedManifest(folder: string): Promise<Manifest> {
 }
 
 t.test('a disk without space for the copy is refused before it begins', async (t) => {
-  const dataDir = await aDataDir(t)
-  const backups = join(dataDir, '..', 'backups')
+  const { dataDir, backups } = await aDataDir(t)
   const freeBytes = (): Promise<number> => Promise.resolve(256 * MIB)
   await t.rejects(backedUp(dataDir, backups, { freeBytes }), {
     ...{ name: 'BackupFault', message: /backups has 256 MB free and needs 25\d MB: free space/ },
@@ -90,8 +91,7 @@ t.test('a disk without space for the copy is refused before it begins', async (t
 })
 
 t.test('a backup is whole, private, checked and of one moment', async (t) => {
-  const dataDir = await aDataDir(t)
-  const backups = join(dataDir, '..', 'backups')
+  const { dataDir, backups } = await aDataDir(t)
   const { folder, manifest } = await backedUp(dataDir, backups)
   const databases = ['webhooks.db', 'processor.db', 'rail.db', 'iso20022.db']
   t.same(readdirSync(folder).sort(), [...databases, MANIFEST].sort())
@@ -109,10 +109,9 @@ t.test('a backup is whole, private, checked and of one moment', async (t) => {
 })
 
 t.test('a backup whose record fails is a good one', async (t) => {
-  const dataDir = await aDataDir(t)
+  const { dataDir, backups } = await aDataDir(t)
   writeFileSync(join(dataDir, FILES.sandbox), '{}')
   chmodSync(join(dataDir, FILES.sandbox), 0o644)
-  const backups = join(dataDir, '..', 'backups')
   const program = startProgram('operations/main.js', ['backup', backups], { DATA_DIR: dataDir })
   const { exitCode, out, err } = await program.ended
   t.same({ exitCode, err }, { exitCode: 0, err: '' })
@@ -121,9 +120,9 @@ t.test('a backup whose record fails is a good one', async (t) => {
 })
 
 t.test('keys are in a backup only when it was asked for', async (t) => {
-  const dataDir = await aDataDir(t)
+  const { dataDir, backups } = await aDataDir(t)
   const key = join(dataDir, FILES.masterKey)
-  const { folder } = await backedUp(dataDir, join(dataDir, '..', 'backups'), {
+  const { folder } = await backedUp(dataDir, backups, {
     keys: new Map([[FILES.masterKey, key]]),
   })
   t.equal(readFileSync(join(folder, FILES.masterKey), 'utf8'), readFileSync(key, 'utf8'))
@@ -137,8 +136,8 @@ t.test('keys are in a backup only when it was asked for', async (t) => {
 })
 
 t.test('a restore places the files and marks them before the books', async (t) => {
-  const dataDir = await aDataDir(t)
-  const { folder, manifest } = await backedUp(dataDir, join(dataDir, '..', 'backups'))
+  const { dataDir, backups } = await aDataDir(t)
+  const { folder, manifest } = await backedUp(dataDir, backups)
   const restored = join(dataDir, '..', 'restored')
   requireEmpty(restored)
   mkdirSync(restored, { mode: 0o700 })
@@ -186,8 +185,8 @@ t.test('a restore places the files and marks them before the books', async (t) =
 })
 
 t.test('a restore onto a disk without its space is refused, and nothing is written', async (t) => {
-  const dataDir = await aDataDir(t)
-  const { folder } = await backedUp(dataDir, join(dataDir, '..', 'backups'))
+  const { dataDir, backups } = await aDataDir(t)
+  const { folder } = await backedUp(dataDir, backups)
   const file = join(folder, MANIFEST)
   const text = readFileSync(file, 'utf8').replace(/("bytes": )\d+/, `$1${2 ** 52}`)
   writeFileSync(file, text)
@@ -199,8 +198,7 @@ t.test('a restore onto a disk without its space is refused, and nothing is writt
 })
 
 t.test('a backup that is not whole is refused with its fault', async (t) => {
-  const dataDir = await aDataDir(t)
-  const backups = join(dataDir, '..', 'backups')
+  const { dataDir, backups } = await aDataDir(t)
   const { folder } = await backedUp(dataDir, backups)
   const books = join(folder, FILES.processorDatabase)
   const file = join(folder, MANIFEST)
@@ -235,8 +233,7 @@ const flipped = (bytes: Buffer): Buffer => {
 }
 
 t.test('a failed backup leaves nothing; a killed one is removed by the next', async (t) => {
-  const dataDir = await aDataDir(t)
-  const backups = join(dataDir, '..', 'backups')
+  const { dataDir, backups } = await aDataDir(t)
   await t.rejects(backedUp(dataDir, backups, { isStopped: () => true }), /the copy was stopped/)
   t.same(readdirSync(backups), ['backups.lock'])
   mkdirSync(join(backups, '.2026-11-23T20-00-00.000Z.part'))
@@ -256,8 +253,7 @@ t.test('a failed backup leaves nothing; a killed one is removed by the next', as
 })
 
 t.test('broken books are backed up, and the newest clean backup is never pruned', async (t) => {
-  const dataDir = await aDataDir(t)
-  const backups = join(dataDir, '..', 'backups')
+  const { dataDir, backups } = await aDataDir(t)
   const first = await backedUp(dataDir, backups)
   const clean = await backedUp(dataDir, backups)
   const books = await openDatabase(join(dataDir, FILES.processorDatabase))
@@ -280,8 +276,7 @@ t.test('broken books are backed up, and the newest clean backup is never pruned'
 const newestOf = ({ folder, manifest }: MadeBackup) => ({ folder, booksId: manifest.books.id })
 
 t.test('backups made while the clock was ahead replace no later ones', async (t) => {
-  const dataDir = await aDataDir(t)
-  const backups = join(dataDir, '..', 'backups')
+  const { dataDir, backups } = await aDataDir(t)
   const first = await backedUp(dataDir, backups)
   const clock = { now: () => plus(START, 30 * DAY) }
   const ahead = await backedUp(dataDir, backups, { clock })
@@ -294,14 +289,14 @@ t.test('backups made while the clock was ahead replace no later ones', async (t)
 })
 
 t.test('books whose archive cannot be read are backed up', async (t) => {
-  const dataDir = await aDataDir(t)
+  const { dataDir, backups } = await aDataDir(t)
   const archive = join(dataDir, '..', 'payments.db')
   writeFileSync(archive, 'no database')
   const books = await openDatabase(join(dataDir, FILES.processorDatabase))
   const row = ['a'.repeat(32), archive]
   await books.run('INSERT INTO archives (id, path, created_at) VALUES (?, ?, 1)', row)
   await books.close()
-  const { manifest } = await backedUp(dataDir, join(dataDir, '..', 'backups'))
+  const { manifest } = await backedUp(dataDir, backups)
   t.equal(manifest.audit.clean, false)
   t.match(manifest.audit.conclusion, /archive_has_what_left/)
   t.match(manifest.audit.conclusion, /payments\.db cannot be read: .*not a database/)

@@ -1,7 +1,7 @@
 /** The figures that the console draws: from metrics to points and lines. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { instant, systemClock } from '../../src/base/clock.js'
 import { createFigures } from '../../src/console/figures/figures.js'
 import { FAMILIES, readMetrics } from '../../src/console/figures/metrics_text.js'
@@ -145,15 +145,21 @@ t.test('lines are interrupted, hostile names are escaped', async (t) => {
   ])
 })
 
-t.test('a page that does not answer is missing, the others are drawn', async (t) => {
-  let count = 0
-  const server = createServer((_request, response) => {
-    count += 1
-    response.end(commits('p', count, count, count) + created('p', count))
-  })
+/** Serves a page. @returns its port */
+async function servePage(t: Test, page: () => string): Promise<number> {
+  const server = createServer((_request, response) => response.end(page()))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   t.teardown(() => server.close())
-  const own = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return (server.address() as AddressInfo).port
+}
+
+t.test('a page that does not answer is missing, the others are drawn', async (t) => {
+  let count = 0
+  const port = await servePage(t, () => {
+    count += 1
+    return commits('p', count, count, count) + created('p', count)
+  })
+  const own = `127.0.0.1:${port}`
   const closed = '127.0.0.1:1'
   const figures = createFigures({
     ...{ addresses: [own, closed], clock: systemClock, everyMs: 20 },
@@ -171,10 +177,7 @@ t.test('a page that does not answer is missing, the others are drawn', async (t)
 })
 
 t.test('a name stands for a page at each of its addresses', async (t) => {
-  const server = createServer((_request, response) => response.end(created('p', 1)))
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const port = await servePage(t, () => created('p', 1))
   let resolved: readonly string[] | null = ['::1', '127.0.0.1']
   const resolve = (name: string): Promise<readonly string[]> => {
     t.equal(name, 'gateways')
