@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal, payOut, untilStatus, vietQr } from '../support/payments.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
@@ -287,12 +286,7 @@ async function unknownOutcome(t: Test, stack: RunningStack, partner: Partner): P
   const id = await slowPayment(partner)
   stack.kill('rail', 'SIGSTOP')
   t.teardown(() => stack.kill('rail', 'SIGCONT'))
-  const cli = operatorCli(stack.dataDir)
-  const ops = async (...words: string[]): Promise<string> => {
-    const { exitCode, out, err } = await cli(...words)
-    if (exitCode !== 0) throw new Error(err)
-    return out
-  }
+  const ops = stack.ops.out
   const listed = await eventually('the outcome is listed', async () => {
     const output = await ops('outcomes unknown')
     return output.includes(id) && output
