@@ -7,10 +7,8 @@ import { setBalanceAlert } from '../../src/processor/commands/funds/balance_aler
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
 import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
 import { issueKey } from '../../src/processor/commands/partners/key_issue.js'
-import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
+import { codeOf, createWorld, DEMO, PRODUCTION, viewOf } from '../support/world.js'
 import { OPERATOR } from './scenarios.js'
-
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
 t.test('the account shows the settings of the sandbox partner', async (t) => {
   const world = await createWorld(t)

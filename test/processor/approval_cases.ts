@@ -8,7 +8,6 @@ import {
   type Callers,
 } from '../../src/auth/callers.js'
 import { tokenDigest } from '../../src/auth/caller_token.js'
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { THB, VND } from '../../src/money/currency.js'
 import { rateKey } from '../../src/quotes/rates.js'
 import { approveRequest } from '../../src/processor/commands/approvals/approval_request_decide.js'
@@ -49,7 +48,7 @@ import type { Actor } from '../../src/processor/changes/operator_log.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import { NO_FINDINGS, RELEASE } from '../support/statements.js'
-import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, DEMO, PRODUCTION, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, type Stage } from './intent_lifecycle.js'
 import { aRoute, balanceOf, discrepanciesOf, executed, pay, see } from './scenarios.js'
 
@@ -58,8 +57,6 @@ export const ANN: Actor = { name: 'ann', reason: 'ticket 1' }
 export const BEN: Actor = { name: 'ben', reason: 'checked with the bank' }
 
 const DIGEST = tokenDigest('a token that its owner made')
-
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
 const PARTNERS_KEY = generateKeyPairSync('rsa', {
   modulusLength: 2_048,
@@ -92,15 +89,31 @@ export function requestIn(answer: Answer): string {
   return answer.approvalRequest
 }
 
+interface Prepared {
+  /** The change. */
+  readonly command: (actor: Actor) => Command
+  /** Whether it took effect. */
+  readonly isDone: () => boolean | Promise<boolean>
+}
+
 interface Case {
   readonly operation: GuardedOperation
-  /** The change, and whether it took effect. */
-  prepare(world: World): Promise<{
-    readonly command: (actor: Actor) => Command
-    readonly isDone: () => boolean | Promise<boolean>
-  }>
-  /** The action in the log. */
-  readonly action: string | readonly string[]
+  prepare(world: World): Prepared | Promise<Prepared>
+  /** The action in the log. Default: named as the operation. */
+  readonly action?: string | readonly string[]
+}
+
+/** Whether a payout has this status. */
+const isPayout = (world: World, id: string, status: string) => async () =>
+  (await see(world, id)).status === status
+
+const AMOUNT = { currency: 'VND', amount: '12500000' }
+
+/** Whether the balance has changed by the amount. */
+async function hasChanged(world: World, by: 1n | -1n): Promise<() => Promise<boolean>> {
+  const available = async () => BigInt((await balanceOf(world)).available)
+  const expected = (await available()) + by * BigInt(AMOUNT.amount)
+  return async () => (await available()) === expected
 }
 
 /** A return without an execution posts two discrepancies. */
@@ -122,9 +135,7 @@ export async function aDiscrepancy(world: World, settlement: string) {
 async function restoredWithout(world: World, purpose: 'payout' | 'qr_payment') {
   const lost: Execution = {
     instruction_id: `lost-${purpose}`,
-    ...(purpose === 'payout'
-      ? { amount: '12500000', currency: 'VND' }
-      : { amount: '36000', currency: 'THB' }),
+    ...(purpose === 'payout' ? AMOUNT : { amount: '36000', currency: 'THB' }),
     transaction_id: 'TX1',
     executed_at: String(world.clock.now()),
     purpose,
@@ -154,7 +165,7 @@ const resolvedPayout = (outcome: 'completed' | 'failed'): Case => ({
     const { id } = await pay(world)
     return {
       command: (actor) => resolvePayout(actor, id, { outcome, evidence: EVIDENCE }),
-      isDone: async () => (await see(world, id)).status === outcome,
+      isDone: isPayout(world, id, outcome),
     }
   },
 })
@@ -179,25 +190,23 @@ const settledDiscrepancy = (settlement: string): Case => ({
 
 const newCaller = (kind: string, roles: readonly string[] = []): Case => ({
   operation: 'create_caller',
-  action: 'create_caller',
   prepare: (world) => {
     const given = { name: 'dot', kind, roles, partners: [], tokenSha256: DIGEST }
-    return Promise.resolve({
-      command: (actor: Actor) => createCaller(actor, callersIn(world), given),
+    return {
+      command: (actor) => createCaller(actor, callersIn(world), given),
       isDone: () => world.memory().callers.has('dot'),
-    })
+    }
   },
 })
 
 export const CASES: Readonly<Record<string, Case>> = {
   'a payout approval': {
     operation: 'approve_payout',
-    action: 'approve_payout',
     prepare: async (world) => {
       const { id } = await pay(world, { reference: 'sandbox:review' })
       return {
         command: (actor) => approvePayout(actor, id),
-        isDone: async () => (await see(world, id)).status === 'processing',
+        isDone: isPayout(world, id, 'processing'),
       }
     },
   },
@@ -205,13 +214,12 @@ export const CASES: Readonly<Record<string, Case>> = {
   'a payout resolved as completed': resolvedPayout('completed'),
   'a reversal of a payout': {
     operation: 'reverse_payout',
-    action: 'reverse_payout',
     prepare: async (world) => {
       const { id } = await pay(world)
       await world.railReports(executed(id))
       return {
         command: (actor) => reversePayout(actor, id, EVIDENCE),
-        isDone: async () => (await see(world, id)).status === 'reversed',
+        isDone: isPayout(world, id, 'reversed'),
       }
     },
   },
@@ -232,7 +240,6 @@ export const CASES: Readonly<Record<string, Case>> = {
   'an intent resolved as captured': resolvedIntent('captured'),
   'a reversal of an intent': {
     operation: 'reverse_intent',
-    action: 'reverse_intent',
     prepare: async (world) => {
       const { id, isIn } = await anIntent(world, captured)
       return {
@@ -243,43 +250,28 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   'a deposit': {
     operation: 'deposit',
-    action: 'deposit',
     prepare: async (world) => {
-      const before = (await balanceOf(world)).available
-      const request = { currency: 'VND', amount: '12500000', idempotencyKey: 'd1' }
-      return {
-        command: (actor) => deposit(actor, DEMO, request),
-        isDone: async () =>
-          BigInt((await balanceOf(world)).available) === BigInt(before) + 12_500_000n,
-      }
+      const request = { ...AMOUNT, idempotencyKey: 'd1' }
+      const command = (actor: Actor) => deposit(actor, DEMO, request)
+      return { command, isDone: await hasChanged(world, 1n) }
     },
   },
   'a withdrawal': {
     operation: 'withdraw',
-    action: 'withdraw',
     prepare: async (world) => {
-      const before = (await balanceOf(world)).available
-      const given = { currency: 'VND', amount: '12500000', evidence: EVIDENCE, idempotencyKey: 'w' }
-      return {
-        command: (actor) => withdraw(actor, DEMO, given),
-        isDone: async () =>
-          BigInt((await balanceOf(world)).available) === BigInt(before) - 12_500_000n,
-      }
+      const given = { ...AMOUNT, evidence: EVIDENCE, idempotencyKey: 'w' }
+      const command = (actor: Actor) => withdraw(actor, DEMO, given)
+      return { command, isDone: await hasChanged(world, -1n) }
     },
   },
   'a correction of a deposit': {
     operation: 'correct_deposit',
-    action: 'correct_deposit',
     prepare: async (world) => {
-      const credit = { currency: 'VND', amount: '12500000', idempotency_key: 'd2' }
+      const credit = { ...AMOUNT, idempotency_key: 'd2' }
       const { id } = viewOf<{ id: string }>(await world.run(depositSandboxFunds(DEMO, credit)))
-      const before = (await balanceOf(world)).available
-      const given = { currency: 'VND', amount: '12500000', evidence: EVIDENCE, idempotencyKey: 'c' }
-      return {
-        command: (actor) => correctDeposit(actor, DEMO, id, given),
-        isDone: async () =>
-          BigInt((await balanceOf(world)).available) === BigInt(before) - 12_500_000n,
-      }
+      const given = { ...AMOUNT, evidence: EVIDENCE, idempotencyKey: 'c' }
+      const command = (actor: Actor) => correctDeposit(actor, DEMO, id, given)
+      return { command, isDone: await hasChanged(world, -1n) }
     },
   },
   'a charge for a discrepancy': settledDiscrepancy('charge_partner'),
@@ -294,13 +286,12 @@ export const CASES: Readonly<Record<string, Case>> = {
       const match = { resolution: 'matched', paymentId, evidence: EVIDENCE }
       return {
         command: (actor) => resolveOrphan(actor, instruction, match),
-        isDone: async () => (await see(world, paymentId)).status === 'completed',
+        isDone: isPayout(world, paymentId, 'completed'),
       }
     },
   },
   'a recovery release': {
     operation: 'release_recovery',
-    action: 'release_recovery',
     prepare: async (world) => {
       await world.run(enterRecovery('a test'))
       return {
@@ -311,77 +302,66 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   'the erasure of a user': {
     operation: 'erase_user',
-    action: 'erase_user',
     prepare: async (world) => {
       const { id } = await beginLifecycle(world)
       return {
-        command: (actor: Actor) => eraseUser(actor, DEMO, id),
+        command: (actor) => eraseUser(actor, DEMO, id),
         isDone: () => world.memory().userErasures.size === 1,
       }
     },
   },
   'a signing key of production': {
     operation: 'issue_key',
-    action: 'issue_key',
-    prepare: (world) =>
-      Promise.resolve({
-        command: (actor: Actor) => issueKey(actor, PRODUCTION, PARTNERS_KEY.publicKey),
-        isDone: () => keysOf(world.memory(), PRODUCTION).length === 1,
-      }),
+    prepare: (world) => ({
+      command: (actor) => issueKey(actor, PRODUCTION, PARTNERS_KEY.publicKey),
+      isDone: () => keysOf(world.memory(), PRODUCTION).length === 1,
+    }),
   },
   'a route': {
     operation: 'set_route',
-    action: 'set_route',
-    prepare: (world) =>
-      Promise.resolve({
-        command: (actor: Actor) => setRoute(actor, null, aRoute()),
-        isDone: () => world.memory().routes.inForce(null, 'VN', VND) !== null,
-      }),
+    prepare: (world) => ({
+      command: (actor) => setRoute(actor, null, aRoute()),
+      isDone: () => world.memory().routes.inForce(null, 'VN', VND) !== null,
+    }),
   },
   'the end of a pause': {
     operation: 'resume_submissions',
-    action: 'resume_submissions',
     prepare: async (world) => {
       await world.run(pauseSubmissions(ANN, 'rail bank'))
       return {
-        command: (actor: Actor) => resumeSubmissions(actor, 'rail bank'),
+        command: (actor) => resumeSubmissions(actor, 'rail bank'),
         isDone: () => world.memory().pauses.size === 0,
       }
     },
   },
   'the rail of a route': {
     operation: 'set_route_rail',
-    action: 'set_route_rail',
-    prepare: (world) =>
-      Promise.resolve({
-        command: (actor: Actor) => setRouteRail(actor, 'sandbox/VN/VND', 'bank'),
-        isDone: () => world.memory().railRoutes.get('sandbox/VN/VND')?.rail === 'bank',
-      }),
+    prepare: (world) => ({
+      command: (actor) => setRouteRail(actor, 'sandbox/VN/VND', 'bank'),
+      isDone: () => world.memory().railRoutes.get('sandbox/VN/VND')?.rail === 'bank',
+    }),
   },
   'the first rate of a currency': {
     operation: 'set_rate',
-    action: 'set_rate',
-    prepare: (world) =>
-      Promise.resolve({
-        command: (actor: Actor) => setRate(actor, 'THB', '36.10'),
-        isDone: () => world.memory().rates.has(rateKey('production', THB)),
-      }),
+    prepare: (world) => ({
+      command: (actor) => setRate(actor, 'THB', '36.10'),
+      isDone: () => world.memory().rates.has(rateKey('production', THB)),
+    }),
   },
   'several rates': {
     operation: 'set_rates',
     action: ['set_rate', 'set_rate'],
-    prepare: (world) =>
-      Promise.resolve({
-        command: (actor: Actor) =>
-          setRates(actor, [
-            { currency: 'THB', rate: '36.10', environment: 'production' },
-            { currency: 'VND', rate: '26000' },
-          ]),
-        isDone: () =>
-          ['production THB', 'production VND', 'sandbox VND'].every((key) =>
-            [...world.memory().rates.keys()].some((known) => known === key),
-          ),
-      }),
+    prepare: (world) => ({
+      command: (actor) =>
+        setRates(actor, [
+          { currency: 'THB', rate: '36.10', environment: 'production' },
+          { currency: 'VND', rate: '26000' },
+        ]),
+      isDone: () =>
+        ['production THB', 'production VND', 'sandbox VND'].every((key) =>
+          [...world.memory().rates.keys()].some((known) => known === key),
+        ),
+    }),
   },
   'another operator who decides': newCaller('operator', ['decide', 'read']),
   'another operator who operates': newCaller('operator', ['operate']),
@@ -390,12 +370,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   'another webhook pool': newCaller('webhooks'),
   'a new token of another operator who decides': {
     operation: 'rotate_caller',
-    action: 'rotate_caller',
-    prepare: (world) =>
-      Promise.resolve({
-        command: (actor: Actor) => rotateCaller(actor, callersIn(world), 'root', DIGEST),
-        isDone: () => world.memory().callers.has('root'),
-      }),
+    prepare: (world) => ({
+      command: (actor) => rotateCaller(actor, callersIn(world), 'root', DIGEST),
+      isDone: () => world.memory().callers.has('root'),
+    }),
   },
 }
 

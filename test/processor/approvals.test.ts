@@ -63,7 +63,7 @@ async function worldOf(t: Test, rebuilt: boolean, secondOperator = FROM_THE_PAYO
   return createWorld(t, { rebuilt, rules: { secondOperator, rails: RAILS } })
 }
 
-for (const [name, { action, prepare }] of Object.entries(CASES)) {
+for (const [name, { operation, action = operation, prepare }] of Object.entries(CASES)) {
   for (const rebuilt of [false, true]) {
     t.test(`${name}, ${rebuilt ? 'restarted before each step' : 'warm'}`, async (t) => {
       const world = await worldOf(t, rebuilt)

@@ -13,7 +13,6 @@ import {
 } from '../../src/backup/archive_file.js'
 import { DAY, plus } from '../../src/base/clock.js'
 import type { PayoutId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { createRetention } from '../../src/processor/background/retention.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import {
@@ -25,7 +24,7 @@ import { find } from '../../src/processor/queries/find.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { inBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, SILENT_LOG, viewOf, type World } from '../support/world.js'
 import { brokenIn } from './audited_world.js'
 import { authorized, captured, intentAt } from './intent_lifecycle.js'
 import { executed, OPERATOR, read } from './scenarios.js'
@@ -112,7 +111,7 @@ async function deleteKeys(world: World): Promise<void> {
     ...{ keep, clock: world.clock, lists: world.store.lists, memory: world.memory() },
     isSteady: () => true,
     pipeline: { submit: (work) => world.submit(work) },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     pauseMs: 0,
   }).run()
 }

@@ -1,9 +1,8 @@
 /** `balance.low` is published once each time the balance falls below the threshold. */
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { setBalanceAlert } from '../../src/processor/commands/funds/balance_alert_set.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
-import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, DEMO, PRODUCTION, viewOf, type World } from '../support/world.js'
 import {
   OPERATOR,
   operatorLog,
@@ -16,7 +15,6 @@ import {
 const FUNDS = 1_000_000_000n
 /** The total of `aPayout`. */
 const TOTAL = 12_533_300n
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
 const set = async (world: World, threshold: bigint | string, currency = 'VND'): Promise<string> =>
   codeOf(await world.run(setBalanceAlert(OPERATOR, DEMO, currency, String(threshold))))

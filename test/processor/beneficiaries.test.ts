@@ -1,5 +1,4 @@
 /** Beneficiaries: their view, their tenant and disabling. */
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { disableBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_disable.js'
 import { getBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_get.js'
@@ -8,7 +7,7 @@ import { listBeneficiaries } from '../../src/processor/queries/beneficiary_list.
 import { messageFault } from '../../src/processor/servers/message_check.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../protos/types/causeway/v1/NewBeneficiary.js'
 import { aPayout } from '../support/requests.js'
-import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, DEMO, PRODUCTION, viewOf, type World } from '../support/world.js'
 import {
   balanceOf,
   executed,
@@ -19,9 +18,7 @@ import {
   see,
   runOnBothStores,
 } from './scenarios.js'
-
-const OTHER = tenantOf('other' as PartnerId, 'sandbox')
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+import { OTHER_TENANT } from './webhook_endpoints.js'
 
 interface BeneficiaryView {
   readonly id: string
@@ -100,7 +97,7 @@ runOnBothStores({
       'status',
       'created_at',
     ])
-    for (const tenant of [OTHER, PRODUCTION]) {
+    for (const tenant of [OTHER_TENANT, PRODUCTION]) {
       t.equal(codeOf(await world.run(getBeneficiary(tenant, made.id))), 'beneficiary_not_found')
     }
     t.equal(codeOf(await world.run(getBeneficiary(DEMO, 'ben_x'))), 'beneficiary_not_found')
@@ -112,7 +109,7 @@ runOnBothStores({
     const { id } = await create(world)
     const running = viewOf<{ id: never }>(await world.run(createPayout(DEMO, payoutTo(id))))
     const before = await balanceOf(world)
-    t.equal(codeOf(await world.run(disableBeneficiary(OTHER, id))), 'beneficiary_not_found')
+    t.equal(codeOf(await world.run(disableBeneficiary(OTHER_TENANT, id))), 'beneficiary_not_found')
     t.match(viewOf(await world.run(disableBeneficiary(DEMO, id))), { id, status: 'disabled' })
     t.match(viewOf(await world.run(disableBeneficiary(DEMO, id))), { id, status: 'disabled' })
     t.match(viewOf(await world.run(getBeneficiary(DEMO, id))), { status: 'disabled' })
@@ -142,7 +139,7 @@ runOnBothStores({
       made,
     )
     t.equal(listed[3]?.status, 'disabled')
-    t.same(await readAll(world, (page) => listBeneficiaries(OTHER, page)), [])
+    t.same(await readAll(world, (page) => listBeneficiaries(OTHER_TENANT, page)), [])
     for (const limit of [0, 101]) {
       const answer = await read(world, listBeneficiaries(DEMO, { limit }))
       t.equal(codeOf(answer), 'invalid_request')

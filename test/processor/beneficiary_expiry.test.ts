@@ -2,7 +2,6 @@
 import t from 'tap'
 import { DAY } from '../../src/base/clock.js'
 import type { PayoutId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { createBeneficiaryExpiry } from '../../src/processor/background/beneficiary_expiry.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { getBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_get.js'
@@ -11,7 +10,7 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { refuse } from '../../src/processor/cycle/answer.js'
 import { inBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, SILENT_LOG, viewOf, type World } from '../support/world.js'
 import { brokenIn } from './audited_world.js'
 import { executed, payoutTo, see } from './scenarios.js'
 
@@ -33,7 +32,7 @@ const expiryOf = (world: World, commits = Number.POSITIVE_INFINITY) => {
         else work.reply(refuse('configuration_error'))
       },
     },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     ...{ rowsAtOnce: 2, payoutsAStep: 2, pauseMs: 0 },
   })
 }

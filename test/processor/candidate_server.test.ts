@@ -5,13 +5,13 @@ import type { PartnerUpdate__Output as PartnerUpdate } from '../../protos/types/
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import { callerEntry, configuredCaller } from '../../src/auth/callers.js'
 import { systemClock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { listen } from '../../src/grpc/connections.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { openCandidateServer } from '../../src/processor/candidate_server.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG } from '../support/world.js'
 
 const TOKEN = 'gw_of_these_tests_only_0123456789'
 const GATEWAY = configuredCaller(callerEntry('gateway', 'gateway', TOKEN))
@@ -35,7 +35,7 @@ t.test('it looks at the cluster again after a look that failed', async (t) => {
     configured: [GATEWAY],
     clock: systemClock,
     pause: () => new Promise((resolve) => setTimeout(resolve, 1)),
-    ...{ tls: CLEARTEXT, log: createLog('test', { LOG_LEVEL: 'silent' }) },
+    ...{ tls: CLEARTEXT, log: SILENT_LOG },
   })
   t.teardown(() => {
     server.close()

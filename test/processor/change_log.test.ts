@@ -11,47 +11,38 @@ import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
-import { createPipeline } from '../../src/processor/cycle/pipeline.js'
 import { anIntent } from '../support/requests.js'
-import { BY_TEST, createWorld, DEMO, RULES, viewOf } from '../support/world.js'
+import { BY_TEST, createWorld, DEMO, simulatedClock, viewOf } from '../support/world.js'
 import { payout } from './scenarios.js'
 
 type Line = Readonly<Record<string, unknown>>
 
-async function opened(t: Test, { created = 10, others = 10, fails = false } = {}) {
-  const world = await createWorld(t)
+async function opened(t: Test, { created = 10, fails = false } = {}) {
   const written: string[] = []
   const log = createLog('processor', { LOG_LEVEL: 'info' }, { write: (text) => written.push(text) })
+  const clock = simulatedClock()
   const changeLog = createChangeLog({
-    clock: world.clock,
-    log,
-    createdPerSecond: created,
-    othersPerSecond: others,
+    ...{ clock, log, createdPerSecond: created, othersPerSecond: 10 },
   })
+  let isReady = false
   let stop: (reason: string) => void = () => undefined
   const stopped = new Promise<string>((resolve) => (stop = resolve))
-  const pipeline = createPipeline({
-    clock: world.clock,
-    random: systemRandom(),
-    store: fails
-      ? { ...world.store, commit: () => Promise.reject(new Error('disk')) }
-      : world.store,
-    memory: world.memory(),
-    vault: world.vault,
-    rules: RULES,
-    log,
-    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
-    rail: { up: () => true, downForMs: () => 0, send: () => undefined },
-    publish: () => undefined,
-    logChanges: changeLog.committed,
-    directoryChanged: () => undefined,
-    diskIsLow: () => false,
-    stop,
+  const world = await createWorld(t, {
+    clock,
+    store: (store) => ({
+      ...store,
+      commit: (rows) => (fails && isReady ? Promise.reject(new Error('disk')) : store.commit(rows)),
+    }),
+    onTransitions: changeLog.committed,
+    onStop: (reason) => stop(reason),
   })
+  if (fails) t.teardown(() => world.rebuild()) // a pipeline that has stopped never idles
+  isReady = true
+  written.length = 0
   const run = (command: Command, origin: Origin = BY_TEST): Promise<Answer> =>
     new Promise((reply) => {
       const work = { queueKey: DEMO, command, origin, deadline: null, signedBy: null }
-      pipeline.submit({ ...work, reply })
+      world.submit({ ...work, reply })
     })
   const lines = (): Line[] =>
     written.flatMap((text) =>
@@ -64,15 +55,18 @@ async function opened(t: Test, { created = 10, others = 10, fails = false } = {}
 }
 
 const requestId = newId<RequestId>('request', 1_000_000_000_000 as never, systemRandom())
-const request: Origin = { cause: 'request', requestId }
+
+async function refusedPayout(run: (command: Command, origin: Origin) => Promise<Answer>) {
+  const request: Origin = { cause: 'request', requestId }
+  const { id } = viewOf<{ id: PayoutId }>(await run(createPayout(DEMO, payout()), request))
+  const report = { id, status: 'refused', refusal: 'account_closed', reportId: 'rep_1' } as const
+  await run(applyRailReport(report, 0), { cause: 'rail', requestId: null })
+  return id
+}
 
 t.test('a payout has a line per transition, with the cause of each', async (t) => {
   const { run, lines, written } = await opened(t)
-  const { id } = viewOf<{ id: PayoutId }>(await run(createPayout(DEMO, payout()), request))
-  await run(
-    applyRailReport({ id, status: 'refused', refusal: 'account_closed', reportId: 'rep_1' }, 0),
-    { cause: 'rail', requestId: null },
-  )
+  const id = await refusedPayout(run)
   const common = {
     ...{ level: 'info', time: /^\d{4}-.*Z$/, process: 'processor', message: 'transition' },
     ...{ entity_id: id, tenant: 'demo_sandbox', environment: 'sandbox' },
@@ -108,11 +102,7 @@ t.test('a change without a confirmed commit is not logged', async (t) => {
 t.test('above the bound new payments are counted, and failures are still logged', async (t) => {
   const { run, changeLog, lines } = await opened(t, { created: 2 })
   for (let i = 0; i < 5; i++) await run(createIntent(DEMO, anIntent()))
-  const { id } = viewOf<{ id: PayoutId }>(await run(createPayout(DEMO, payout()), request))
-  await run(
-    applyRailReport({ id, status: 'refused', refusal: 'account_closed', reportId: 'rep_1' }, 0),
-    { cause: 'rail', requestId: null },
-  )
+  await refusedPayout(run)
   changeLog.stop()
   t.same(
     lines().map(({ message, to, kind, omitted }) => [message, to ?? kind, omitted]),

@@ -1,6 +1,5 @@
 /** Corrupt rows: only the commands that need one fail; everything else continues. */
 import t, { type Test } from 'tap'
-import { createLog } from '../../src/base/log.js'
 import { createTimers } from '../../src/processor/background/timers.js'
 import type { EndpointId } from '../../src/base/ids.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
@@ -27,7 +26,7 @@ import { createBeneficiary } from '../../src/processor/commands/beneficiaries/be
 import type { MasterKey } from '../../src/auth/master_key.js'
 import { changeContexts, rawBooks, type RawBooks } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, MASTER, SILENT_LOG, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned, intentAt } from './intent_lifecycle.js'
 import {
   executed,
@@ -82,7 +81,7 @@ t.test('a corrupt actor is reported and skipped, all others continue', async (t)
     rail: { up: () => true },
     memory: world.memory(),
     corruptRows: world.memory().corruptRows,
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })
   timers.start()

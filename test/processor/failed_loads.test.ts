@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { instant, MINUTE, SECOND, type Clock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { giveUp, openFailedLoads } from '../../src/processor/cluster/failed_loads.js'
 import { Deposed } from '../../src/store/store.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { SILENT_LOG } from '../support/world.js'
 
 function heldClock() {
   let now = Date.UTC(2026, 10, 28)
@@ -56,7 +56,7 @@ t.test('a processor that has lost the shard meanwhile blames no books', async (t
     },
     cluster: { close: async () => void calls.push('left') },
     failedLoads: { failed: () => void calls.push('failed') },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
   }
   const lost = new Error('Connection terminated unexpectedly')
   await t.rejects(giveUp(shard, lost), lost)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { HOUR } from '../../src/base/clock.js'
-import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
+import type { TenantId } from '../../src/base/ids.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { createFxConversion } from '../../src/processor/commands/funds/fx_conversion_create.js'
 import { createFxQuote } from '../../src/processor/commands/funds/fx_quote_create.js'
@@ -11,7 +11,7 @@ import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { intentAt, scanned } from './intent_lifecycle.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, PRODUCTION, viewOf, type World } from '../support/world.js'
 import {
   accountOf,
   balanceOf,
@@ -24,7 +24,6 @@ import {
   type PageView,
 } from './scenarios.js'
 
-const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const INT64_MAX = 2n ** 63n - 1n
 /** The largest balance of a currency by deposits: int64 less the headroom for captures. */
 const CAPACITY = INT64_MAX - 2n ** 53n

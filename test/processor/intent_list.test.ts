@@ -1,6 +1,5 @@
 /** The intent list: filters, pages, bounded searches, one user's intents, invalid requests. */
 import t from 'tap'
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import type { Corridor } from '../../src/qr/corridor.js'
 import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
@@ -10,12 +9,10 @@ import {
 } from '../../src/processor/commands/intents/user_intents_find.js'
 import { listIntents, type IntentListRequest } from '../../src/processor/queries/intent_list.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
-import { rawBooks } from '../support/books.js'
+import { changeContexts, inBooks } from '../support/books.js'
 import { anIntent } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, PRODUCTION, viewOf, type World } from '../support/world.js'
 import { read, readAll, type PageView } from './scenarios.js'
-
-const OTHER = tenantOf('demo' as PartnerId, 'production')
 
 interface Listed {
   readonly intent_id: string
@@ -95,20 +92,14 @@ t.test('a page of one user searches many intents, and created_after ends it', as
   const world = await createWorld(t)
   const mine = { ...anIntent(), partner_user_id: 'user z' }
   const ids: string[] = []
-  const make = async (count: number): Promise<void> => {
+  const make = async (count: number, over: object = {}): Promise<void> => {
     for (let i = 0; i < count; i++) {
       world.clock.pass(1_000)
-      const { intent_id } = viewOf<Listed>(await world.run(createIntent(DEMO, mine)))
-      ids.push(intent_id)
+      const request = { ...mine, ...over }
+      ids.push(viewOf<Listed>(await world.run(createIntent(DEMO, request))).intent_id)
     }
   }
-  const vietnamese = async (): Promise<void> => {
-    world.clock.pass(1_000)
-    const request = { ...mine, corridor: 'vn_vietqr' }
-    const { intent_id } = viewOf<Listed>(await world.run(createIntent(DEMO, request)))
-    ids.push(intent_id)
-  }
-  await vietnamese()
+  await make(1, { corridor: 'vn_vietqr' })
   await make(300)
   const middle = String(world.clock.now())
   await make(300)
@@ -139,21 +130,20 @@ t.test('a page of one user searches many intents, and created_after ends it', as
 t.test("another tenant's intents are not listed, nor is its cursor accepted", async (t) => {
   const world = await createWorld(t)
   await makeAll(world)
-  const query = (tenant: typeof DEMO, over: IntentListRequest = {}) => listIntents(tenant, over)
-  const first = viewOf<PageView<Listed>>(await read(world, query(DEMO, { limit: 5 })))
+  const first = viewOf<PageView<Listed>>(await read(world, listIntents(DEMO, { limit: 5 })))
   const cursor = first.next_cursor!
-  t.same(viewOf(await read(world, query(OTHER))), { data: [], next_cursor: null })
-  t.equal(codeOf(await read(world, query(OTHER, { cursor }))), 'invalid_request')
-  const filtered = query(DEMO, { cursor, status: 'created' })
+  t.same(viewOf(await read(world, listIntents(PRODUCTION, {}))), { data: [], next_cursor: null })
+  t.equal(codeOf(await read(world, listIntents(PRODUCTION, { cursor }))), 'invalid_request')
+  const filtered = listIntents(DEMO, { cursor, status: 'created' })
   t.equal(codeOf(await read(world, filtered)), 'invalid_request', 'with other filters')
 })
 
 t.test('a corrupt intent is omitted, with and without a filter of its context', async (t) => {
   const world = await createWorld(t)
   const [newest, ...others] = await makeAll(world)
-  const database = await rawBooks(t.testdirName)
-  await database.exec(`UPDATE intents SET context = '{' WHERE id = '${newest!.intent_id}'`)
-  await database.close()
+  await inBooks(world.folder, (books) =>
+    changeContexts(books, 'intents', () => '{', newest!.intent_id),
+  )
   const listed = viewOf<PageView<Listed>>(await read(world, listIntents(DEMO, {})))
   t.same(idsOf(listed.data), idsOf(others))
   const { corridor } = newest!

@@ -28,7 +28,8 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
-import type { CommittedEvent, Transition } from '../../src/processor/cycle/commit_batch.js'
+import type { ChangeLog } from '../../src/processor/background/change_log.js'
+import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import { createBooksClock } from '../../src/processor/cycle/books_clock.js'
 import {
   createPipeline,
@@ -112,7 +113,7 @@ export interface WorldOptions {
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
   readonly onPublished?: (events: readonly CommittedEvent[]) => void
-  readonly onTransitions?: (transitions: readonly Transition[]) => void
+  readonly onTransitions?: ChangeLog['committed']
   readonly meter?: PipelineMeter
   readonly onStop?: (reason: string, error: unknown) => void
   /**
@@ -174,7 +175,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
         events.push(...published)
         options.onPublished?.(published)
       },
-      logChanges: (transitions) => options.onTransitions?.(transitions),
+      logChanges: (...changes) => options.onTransitions?.(...changes),
       ...(options.meter === undefined ? {} : { meter: options.meter }),
       directoryChanged: () => undefined,
       diskIsLow: () => false,
