@@ -11,7 +11,6 @@ import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { instant } from '../../src/base/clock.js'
 import { tenantOf, type EndpointId, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import { bearer } from '../../src/grpc/bearer.js'
-import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
 import type {
@@ -28,10 +27,9 @@ import {
   type DirectoryService,
 } from '../../src/processor/servers/directory_stream.js'
 import { eventually } from '../support/eventually.js'
+import { DEMO as TENANT, SILENT_LOG } from '../support/world.js'
 
 const TOKEN = 'it_ours'
-const LOG = createLog('test', { LOG_LEVEL: 'silent' })
-const TENANT = tenantOf('demo' as PartnerId, 'sandbox')
 
 const endpointId = (i: number): EndpointId => `we_${i}` as EndpointId
 
@@ -105,6 +103,18 @@ async function serve(
   return { memory, directory, address, stop: () => server.forceShutdown() }
 }
 
+const shardInfo = (shard: string, epoch = 1): ShardInfo => ({
+  ...{ shard, epoch: () => epoch, shards: () => ['books_1', 'books_2'] },
+})
+
+/** What a webhook pool knows of its processors. */
+function openEndpoints(t: Test) {
+  const endpoints = createEndpointDirectory({ token: TOKEN, log: SILENT_LOG })
+  t.teardown(() => endpoints.close())
+  const add = ({ address }: Served) => endpoints.add(clientOf(t, address))
+  return { endpoints, add }
+}
+
 function clientOf(t: Test, address: string): () => DirectoryClient {
   const { Directory } = contracts<ProtoGrpcType>().causeway.internal.v1
   const client = new Directory(address, credentials.createInsecure(), {
@@ -115,14 +125,14 @@ function clientOf(t: Test, address: string): () => DirectoryClient {
 }
 
 t.test('a pool receives thousands of endpoints and the changes during the transfer', async (t) => {
-  const { memory, directory, address } = await serve(t)
+  const served = await serve(t)
+  const { memory, directory } = served
   const count = 12_000
   for (let i = 0; i < count; i++) {
     memory.endpoints.set(endpointId(i), anEndpoint(i, i % 2 ? { status: 'deleted' } : {}))
   }
-  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
-  endpoints.add(clientOf(t, address))
-  t.teardown(() => endpoints.close())
+  const { endpoints, add } = openEndpoints(t)
+  add(served)
   const received: EndpointId[] = []
   const [first, last] = [endpointId(0), endpointId(count - 2)]
   endpoints.onChange((endpoint) => {
@@ -156,10 +166,10 @@ t.test('a pool receives thousands of endpoints and the changes during the transf
 })
 
 t.test('many changes of one commit arrive', async (t) => {
-  const { memory, directory, address } = await serve(t)
-  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
-  endpoints.add(clientOf(t, address))
-  t.teardown(() => endpoints.close())
+  const served = await serve(t)
+  const { memory, directory } = served
+  const { endpoints, add } = openEndpoints(t)
+  add(served)
   await endpoints.whenAnySynced()
   const ids = Array.from({ length: 6_000 }, (_, i) => endpointId(i))
   for (const [i, id] of ids.entries()) memory.endpoints.set(id, anEndpoint(i))
@@ -169,11 +179,6 @@ t.test('many changes of one commit arrive', async (t) => {
 })
 
 t.test('a pool finds the processor of a tenant among several', async (t) => {
-  const shardInfo = (shard: string, epoch = 1): ShardInfo => ({
-    shard,
-    epoch: () => epoch,
-    shards: () => ['books_1', 'books_2'],
-  })
   const [one, two, next] = [
     await serve(t, shardInfo('books_1')),
     await serve(t, shardInfo('books_2')),
@@ -182,16 +187,15 @@ t.test('a pool finds the processor of a tenant among several', async (t) => {
   const [first, second] = [aPartner(1), aPartner(2)]
   const tenant = (partner: PartnerEntry) => tenantOf(partner.id, 'sandbox')
   one.memory.partners.set(first.id, first)
-  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
-  t.teardown(() => endpoints.close())
-  const ofOne = endpoints.add(clientOf(t, one.address))
+  const { endpoints, add } = openEndpoints(t)
+  const ofOne = add(one)
   t.equal(await endpoints.whenSynced(tenant(first)), true)
   t.equal(endpoints.subscriptionOf(tenant(first)), ofOne)
   t.notOk(endpoints.isSynced(tenant(second)))
   t.notOk(endpoints.isAllSynced(), 'no processor serves books_2')
   t.equal(await endpoints.whenSynced(tenant(second), 20), false, 'not waited for without an end')
 
-  const ofTwo = endpoints.add(clientOf(t, two.address))
+  const ofTwo = add(two)
   await ofTwo.complete
   t.ok(endpoints.isAllSynced())
   t.notOk(endpoints.isSynced(tenant(second)), 'the partner does not exist yet')
@@ -202,7 +206,7 @@ t.test('a pool finds the processor of a tenant among several', async (t) => {
   t.equal(endpoints.subscriptionOf(tenant(second)), ofTwo)
 
   next.memory.partners.set(second.id, second)
-  const ofNext = endpoints.add(clientOf(t, next.address))
+  const ofNext = add(next)
   await ofNext.complete
   t.equal(endpoints.subscriptionOf(tenant(second)), ofNext, 'the later owner has the tenant')
   two.directory.close()
@@ -212,11 +216,7 @@ t.test('a pool finds the processor of a tenant among several', async (t) => {
 })
 
 t.test('a pool pauses the tenants of a processor in recovery mode only', async (t) => {
-  const shardInfo = (shard: string, epoch: number): ShardInfo => ({
-    ...{ shard, epoch: () => epoch, shards: () => ['books_1', 'books_2'] },
-  })
-  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
-  t.teardown(() => endpoints.close())
+  const { endpoints, add } = openEndpoints(t)
   const [first, second] = [aPartner(1), aPartner(2)]
   const [tenant, other] = [tenantOf(first.id, 'sandbox'), tenantOf(second.id, 'sandbox')]
   const isInRecovery = { cause: 'a test', stops: 'writes' }
@@ -224,7 +224,7 @@ t.test('a pool pauses the tenants of a processor in recovery mode only', async (
     const served = await serve(t, info)
     served.memory.partners.set(partner.id, partner)
     Object.assign(served.memory, { recovery })
-    await endpoints.add(clientOf(t, served.address)).complete
+    await add(served).complete
     return served
   }
   await join(second, shardInfo('books_2', 1), null)
@@ -265,7 +265,7 @@ t.test('a gateway receives more partners than fit one message', async (t) => {
     memory.partners.set(partner.id, partner)
     memory.keys.set(keyOf(partner).id, keyOf(partner))
   }
-  const watched = watchDirectory(address, bearer(TOKEN), LOG)
+  const watched = watchDirectory(address, bearer(TOKEN), SILENT_LOG)
   t.teardown(() => watched.stop())
   await watched.known
   const known = watched.partners()!
@@ -274,11 +274,17 @@ t.test('a gateway receives more partners than fit one message', async (t) => {
   t.ok(known.tokenKeys() !== undefined)
 })
 
-/** The updates that a newly connected gateway receives. */
-function watchPartners(t: Test, address: string): PartnerUpdate[] {
+/**
+ * The updates that a newly connected gateway receives.
+ *
+ * @param onSecond called at the second one
+ */
+function watchPartners(t: Test, address: string, onSecond?: () => void): PartnerUpdate[] {
   const updates: PartnerUpdate[] = []
   const stream = clientOf(t, address)().WatchPartners({}, bearer(TOKEN))
-  stream.on('data', (update: PartnerUpdate) => updates.push(update))
+  stream.on('data', (update: PartnerUpdate) => {
+    if (updates.push(update) === 2) onSecond?.()
+  })
   stream.on('error', () => undefined)
   return updates
 }
@@ -322,9 +328,6 @@ t.test('a processor announces its shard, and withdraws its partners', async (t) 
 })
 
 t.test('a partner leaves one shard for another one', async (t) => {
-  const shardInfo = (shard: string): ShardInfo => ({
-    ...{ shard, epoch: () => 1, shards: () => ['books_1', 'books_2'] },
-  })
   const [from, to] = [
     await serve(t, shardInfo('books_1')),
     await serve(t, shardInfo('books_2')),
@@ -332,10 +335,9 @@ t.test('a partner leaves one shard for another one', async (t) => {
   const partner = aPartner(1)
   const tenant = tenantOf(partner.id, 'sandbox')
   from.memory.partners.set(partner.id, partner)
-  const endpoints = createEndpointDirectory({ token: TOKEN, log: LOG })
-  t.teardown(() => endpoints.close())
-  const [left, other] = [from, to].map(({ address }) => endpoints.add(clientOf(t, address)))
-  await Promise.all([left!.complete, other!.complete])
+  const { endpoints, add } = openEndpoints(t)
+  const [left, other] = [add(from), add(to)]
+  await Promise.all([left.complete, other.complete])
   t.equal(endpoints.subscriptionOf(tenant), left)
   const seen = watchPartners(t, from.address)
   await eventually('a gateway has it', () => seen.some(({ complete }) => complete))
@@ -402,24 +404,15 @@ t.test('a transfer looks each partner up once, and lets other work run', async (
 })
 
 t.test('changes during a transfer follow it', async (t) => {
-  const { memory, directory, address } = await serve(t, {
-    ...{ shard: 'books_1', epoch: () => 1, shards: () => ['books_1'] },
-  })
+  const { memory, directory, address } = await serve(t, shardInfo('books_1'))
   const partners = Array.from({ length: 2_000 }, (_, i) => ({ ...aPartner(i), packages: [] }))
   for (const partner of partners) memory.partners.set(partner.id, partner)
   const [first, last] = [partners[0]!, partners.at(-1)!]
   const added = { ...aPartner(2_000), packages: [] }
-  const stream = clientOf(t, address)().WatchPartners({}, bearer(TOKEN))
-  const updates: PartnerUpdate[] = []
-  stream.on('error', () => undefined)
-  stream.on('data', (update: PartnerUpdate) => {
-    if (updates.length === 1) {
-      for (const one of [first, last, added]) {
-        memory.partners.set(one.id, { ...one, rateLimitPerSecond: 7 })
-      }
-      directory.changed(new Set([first.id, last.id, added.id]), new Set())
-    }
-    updates.push(update)
+  const updates = watchPartners(t, address, () => {
+    for (const one of [first, last, added])
+      memory.partners.set(one.id, { ...one, rateLimitPerSecond: 7 })
+    directory.changed(new Set([first.id, last.id, added.id]), new Set())
   })
   await eventually('the changes', () => updates.at(-1)?.partners.length === 3)
   const complete = updates.findIndex((update) => update.complete)
@@ -427,14 +420,7 @@ t.test('changes during a transfer follow it', async (t) => {
   t.same(namesIn(updates.slice(-1)), [first.id, last.id, added.id])
   t.ok(updates.at(-1)?.partners.every((one) => one.rate_limit_per_second === 7))
 
-  stream.cancel()
-  const late: PartnerUpdate[] = []
-  const again = clientOf(t, address)().WatchPartners({}, bearer(TOKEN))
-  again.on('error', () => undefined)
-  again.on('data', (update: PartnerUpdate) => {
-    if (late.length === 1) directory.withdraw()
-    late.push(update)
-  })
+  const late = watchPartners(t, address, () => directory.withdraw())
   await eventually('the withdrawal', () => late.some(({ gone }) => gone.length > 0))
   t.ok(late.at(-2)?.complete)
   t.equal(late.at(-1)?.gone.length, partners.length + 1, 'also those not sent')
