@@ -8,9 +8,6 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { listIntents } from '../../src/processor/queries/intent_list.js'
-import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
-import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
-import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
@@ -21,11 +18,11 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { FILES } from '../../src/base/subjects.js'
 import { clockAfter, copyBooks, writeSmallBooks } from '../audit/small_books.js'
-import { rawBooks } from '../support/books.js'
+import { inBooks } from '../support/books.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
-import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { callersIn } from './approval_cases.js'
+import { execution, restored } from './recovery/orphans.js'
 import { aRoute, OPERATOR, payout, read } from './scenarios.js'
 
 /** What a start says of the damage, if it stops. */
@@ -49,29 +46,17 @@ async function fillOtherTables(): Promise<void> {
   const ends: (() => unknown)[] = []
   const home = { testdir: () => source, teardown: (end: () => unknown) => void ends.push(end) }
   const world = await createWorld(home, { startedAt })
-  const lost = { instruction_id: 'lost', amount: '7', currency: 'VND', transaction_id: 'TX1' }
-  const at = String(world.clock.now())
-  viewOf(await world.run(enterRecovery('a test')))
-  viewOf(
-    await world.run(
-      addOrphans(OPERATOR, [{ ...lost, executed_at: at, purpose: 'payout', state: '' }]),
-    ),
-  )
-  viewOf(await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS)))
-  await world.rebuild()
-  viewOf(await world.run(setRate(OPERATOR, 'THB', '36.10')))
-  viewOf(await world.run(setRoute(OPERATOR, DEMO, aRoute())))
-  viewOf(await world.run(setRouteRail(OPERATOR, 'sandbox/VN/USD', 'sandbox')))
-  viewOf(await world.run(pauseSubmissions(OPERATOR, 'rail sandbox')))
-  const caller = {
-    kind: 'service',
-    name: 'ledger',
-    roles: [],
-    partners: [],
-    certificate: 'ledger',
-  } as const
-  viewOf(await world.run(createCaller(OPERATOR, callersIn(world), caller)))
-  viewOf(await world.run(eraseUser(OPERATOR, DEMO, small.intents.captured)))
+  viewOf(await restored(world, execution()))
+  const caller = { kind: 'service', name: 'ledger', roles: [], partners: [], certificate: 'ledger' }
+  for (const command of [
+    setRate(OPERATOR, 'THB', '36.10'),
+    setRoute(OPERATOR, DEMO, aRoute()),
+    setRouteRail(OPERATOR, 'sandbox/VN/USD', 'sandbox'),
+    pauseSubmissions(OPERATOR, 'rail sandbox'),
+    createCaller(OPERATOR, callersIn(world), caller),
+    eraseUser(OPERATOR, DEMO, small.intents.captured),
+  ])
+    viewOf(await world.run(command))
   for (const end of ends) await end()
 }
 
@@ -80,41 +65,31 @@ interface Cell {
   readonly type: string
 }
 
+const rowsOf = <Row>(sql: string): Promise<Row[]> => inBooks(source, ({ all }) => all<Row>(sql))
+
 /** The newest row of a table, as a condition; undefined if there is none. */
 async function newestRow(table: string): Promise<string | undefined> {
-  const books = await rawBooks(source)
-  const keys = await books.all<{ name: string }>(
+  const keys = await rowsOf<{ name: string }>(
     `SELECT name FROM pragma_table_info('${table}') WHERE pk > 0 ORDER BY pk`,
   )
   const names = keys.length === 0 ? ['rowid'] : keys.map(({ name }) => `"${name}"`)
   const condition = names.map((name) => `'${name} = ' || quote(${name})`).join(" || ' AND ' || ")
   const newestFirst = names.map((name) => `${name} DESC`).join(', ')
-  const [row] = await books.all<{ condition: string }>(
+  const [row] = await rowsOf<{ condition: string }>(
     `SELECT ${condition} AS condition FROM ${table} ORDER BY ${newestFirst} LIMIT 1`,
   )
-  await books.close()
   return row?.condition
 }
 
-async function cellsOf(table: string): Promise<Cell[]> {
-  const books = await rawBooks(source)
-  const cells = await books.all<Cell>(
-    `SELECT name AS column, type FROM pragma_table_info('${table}')`,
-  )
-  await books.close()
-  return cells
-}
+const cellsOf = (table: string): Promise<Cell[]> =>
+  rowsOf(`SELECT name AS column, type FROM pragma_table_info('${table}')`)
 
 /** False means that the schema does not allow the value, or the cell has it. */
 async function damage(folder: string, table: string, set: string, row: string): Promise<boolean> {
   cpSync(join(source, FILES.processorDatabase), join(folder, FILES.processorDatabase))
-  const books = await rawBooks(folder)
-  const isPossible = await books
-    .run(`UPDATE ${table} SET ${set} WHERE ${row}`)
+  return inBooks(folder, ({ run }) => run(`UPDATE ${table} SET ${set} WHERE ${row}`))
     .then(() => true)
     .catch(() => false)
-  await books.close()
-  return isPossible
 }
 
 /** Pays, lists, and fires the timers of all open payments. @throws Error when a commit failed */
@@ -139,11 +114,9 @@ async function use(t: Test, folder: string): Promise<Answer[]> {
   return Promise.race([used(), stop])
 }
 
-const books = await rawBooks(source)
-const TABLES = await books.all<{ name: string }>(
+const TABLES = await rowsOf<{ name: string }>(
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
 )
-await books.close()
 
 t.test('books without damage', async (t) => {
   const folder = t.testdir()

@@ -2,7 +2,7 @@
  * Damaged rows of partners, signing keys, callers and discrepancies: the processor starts, refuses
  * what needs the row, and changes none. What all answers depend on stops the start instead.
  */
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { storedCaller } from '../../src/processor/cache/stored_callers.js'
 import { isActiveKey } from '../../src/processor/cache/tenant_directory.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
@@ -37,29 +37,14 @@ import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import { stageCaller } from '../../src/processor/changes/callers.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
-import { rawBooks } from '../support/books.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { linksIn } from './approval_cases.js'
+import { damage, rowsOf } from './damaged_world.js'
 import { executed, OPERATOR, pay, read, readAll } from './scenarios.js'
 
-/** While the processor is stopped; then it starts. */
-async function damage(t: Test, world: World, sql: string): Promise<void> {
-  const books = await rawBooks(t.testdirName)
-  await books.run(sql)
-  await books.close()
-  await world.rebuild()
-}
-
-async function rowsOf(t: Test, table: string): Promise<unknown[]> {
-  const books = await rawBooks(t.testdirName)
-  const rows = await books.all(`SELECT * FROM ${table}`)
-  await books.close()
-  return rows
-}
-
-async function sealedSecretOf(t: Test, id: KeyId): Promise<string | undefined> {
-  const rows = (await rowsOf(t, 'signing_keys')) as { id: string; sealed_secret: string }[]
+async function sealedSecretOf(world: World, id: KeyId): Promise<string | undefined> {
+  const rows = await rowsOf<{ id: string; sealed_secret: string }>(world, 'signing_keys')
   return rows.find((row) => row.id === id)?.sealed_secret
 }
 
@@ -82,8 +67,8 @@ for (const [what, change] of Object.entries(PARTNER_DAMAGES)) {
   t.test(`a partner with ${what} counts as suspended, others pay`, async (t) => {
     const world = await createWorld(t)
     viewOf(await world.run(createPartner(OPERATOR, OTHER, { corridors: [], withFunds: false })))
-    await damage(t, world, `UPDATE partners SET ${change} WHERE id = '${OTHER}'`)
-    const before = await rowsOf(t, 'partners')
+    await damage(world, `UPDATE partners SET ${change} WHERE id = '${OTHER}'`)
+    const before = await rowsOf(world, 'partners')
 
     const entry = world.memory().partners.get(OTHER)
     t.match(entry, { suspended: true, isCorrupt: true, allowedIps: ['0.0.0.0/32'] })
@@ -95,7 +80,7 @@ for (const [what, change] of Object.entries(PARTNER_DAMAGES)) {
     ] as const) {
       t.equal(codeOf(await world.run(changePartner(OPERATOR, OTHER, change))), 'internal_error')
     }
-    t.same(await rowsOf(t, 'partners'), before, 'its row is unchanged')
+    t.same(await rowsOf(world, 'partners'), before, 'its row is unchanged')
   })
 }
 
@@ -105,7 +90,6 @@ t.test('a signing key that cannot be decrypted counts as revoked', async (t) => 
   const issued = viewOf<{ key_id: KeyId }>(await world.run(issueKey(OPERATOR, DEMO))).key_id
   const id = first!.id
   await damage(
-    t,
     world,
     `UPDATE signing_keys SET sealed_secret = (SELECT sealed_secret FROM signing_keys
       WHERE id = '${issued}') WHERE id = '${id}'`,
@@ -117,13 +101,13 @@ t.test('a signing key that cannot be decrypted counts as revoked', async (t) => 
   t.ok(isActiveKey(keys.get(issued)!, world.clock.now()), 'the other key is active')
   t.equal(codeOf(await world.run(revokeKey(OPERATOR, id))), 'signing_key_revoked')
 
-  const before = await sealedSecretOf(t, id)
+  const before = await sealedSecretOf(world, id)
   await world.rebuildWith([{ kid: 'k2', bytes: Buffer.alloc(32, 8) }, MASTER])
   const page = viewOf<EncryptedRowsPage>(await read(world, encryptedRowsPage(false, undefined)))
   t.same([...page.ids].sort(), [id, issued].sort())
   t.match(viewOf(await world.run(reencryptSecretRows(OPERATOR, page))), { corrupt: [id] })
-  t.equal(await sealedSecretOf(t, id), before, 'its row is unchanged')
-  t.not(await sealedSecretOf(t, issued), before, 'the other one is re-encrypted')
+  t.equal(await sealedSecretOf(world, id), before, 'its row is unchanged')
+  t.not(await sealedSecretOf(world, issued), before, 'the other one is re-encrypted')
 })
 
 t.test('a caller whose row cannot be read counts as revoked', async (t) => {
@@ -170,7 +154,7 @@ for (const change of ['report = substr(report, 1, 9)', 'at = 1000000000000000000
         listDiscrepancies({ resolved: false, ...page }),
       )
     const [damaged, whole] = await list()
-    await damage(t, world, `UPDATE discrepancies SET ${change} WHERE id = '${damaged!.id}'`)
+    await damage(world, `UPDATE discrepancies SET ${change} WHERE id = '${damaged!.id}'`)
     const both = (await list()).map(({ id, corrupt }) => corrupt ?? `discrepancy ${id}`)
     t.same(
       both.sort(),
@@ -188,7 +172,7 @@ for (const change of ['created_at = -5', 'revoked_at = 1000000000000000000']) {
   t.test(`a signing key with ${change} counts as revoked`, async (t) => {
     const world = await createWorld(t)
     const issued = viewOf<{ key_id: KeyId }>(await world.run(issueKey(OPERATOR, DEMO))).key_id
-    await damage(t, world, `UPDATE signing_keys SET ${change} WHERE id = '${issued}'`)
+    await damage(world, `UPDATE signing_keys SET ${change} WHERE id = '${issued}'`)
     t.match(world.memory().keys.get(issued), { isCorrupt: true, isRevoked: true })
     const account = viewOf<{ keys: { key_id: string }[] }>(await world.run(getAccount(DEMO)))
     t.notOk(
@@ -213,7 +197,7 @@ for (const change of [
     viewOf(await world.run(pauseSubmissions(OPERATOR, SUBJECT)))
     t.equal(codeOf(await resume()), 'second_operator_required')
     const [first] = [...world.memory().approvalRequests.keys()]
-    await damage(t, world, `UPDATE approval_requests SET ${change}`)
+    await damage(world, `UPDATE approval_requests SET ${change}`)
     const approve = (id: string): Promise<Answer> =>
       world.run(approveRequest({ ...OPERATOR, name: 'ben' }, id, linksIn(world)))
     t.equal(codeOf(await approve(first!)), 'approval_request_ended')
@@ -232,7 +216,7 @@ for (const [change, command] of [
   t.test(`a pause with ${change} lasts until ${command.name}`, async (t) => {
     const world = await createWorld(t)
     viewOf(await world.run(pauseSubmissions(OPERATOR, SUBJECT)))
-    await damage(t, world, `UPDATE submission_pauses SET ${change}`)
+    await damage(world, `UPDATE submission_pauses SET ${change}`)
     const list = async (): Promise<object[]> =>
       viewOf<{ data: object[] }>(await world.run(listSubmissionPauses())).data
     t.match(await list(), [{ subject: SUBJECT, corrupt: `pause of ${SUBJECT}` }])
@@ -246,7 +230,7 @@ for (const column of ['set_at', 'opened_at']) {
   t.test(`a rate with an impossible ${column} is too old until it is set again`, async (t) => {
     const world = await createWorld(t, { rules: { rateMaxAgeMs: 60_000 } })
     viewOf(await world.run(setRate(OPERATOR, 'THB', '36.10')))
-    await damage(t, world, `UPDATE sandbox_rates SET ${column} = 1000000000000000000`)
+    await damage(world, `UPDATE sandbox_rates SET ${column} = 1000000000000000000`)
     const list = async (): Promise<object[]> =>
       viewOf<{ data: object[] }>(await world.run(listRates())).data
     const usable = () => usableRate(contextOf(world), DEMO, THB)
@@ -273,7 +257,7 @@ for (const value of ['', 'ab', 'x'.repeat(64)]) {
   t.test(`a damaged salt of nonces (${value.length}) stops the start`, async (t) => {
     const world = await createWorld(t)
     const change = `UPDATE meta SET value = '${value}' WHERE name = 'nonce_salt'`
-    await t.rejects(damage(t, world, change), /nonce_salt in meta is damaged/)
+    await t.rejects(damage(world, change), /nonce_salt in meta is damaged/)
   })
 }
 
@@ -281,5 +265,5 @@ t.test('a damaged number of fingerprints stops the start with a sentence', async
   const world = await createWorld(t)
   viewOf(await world.run(createIntent(DEMO, anIntent({ idempotency_key: 'one' }))))
   const change = 'UPDATE idempotency_prints SET first = 9223372036854775807'
-  await t.rejects(damage(t, world, change), /a row of idempotency_prints has the number .* damaged/)
+  await t.rejects(damage(world, change), /a row of idempotency_prints has the number .* damaged/)
 })

@@ -11,7 +11,6 @@ import { stageApprovalRequest } from '../../src/processor/changes/approval_reque
 import { listApprovalRequests } from '../../src/processor/commands/approvals/approval_request_decide.js'
 import { createCaller } from '../../src/processor/commands/callers/caller_create.js'
 import { listCallers } from '../../src/processor/commands/callers/caller_revoke.js'
-import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import { setRouteRail } from '../../src/processor/commands/operators/route_rail_set.js'
@@ -25,8 +24,6 @@ import { listKeys, revokeKey } from '../../src/processor/commands/partners/key_r
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import type { Command } from '../../src/processor/cycle/command.js'
-import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
-import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
 import {
   changePartner,
   listPartners,
@@ -40,10 +37,10 @@ import type { Query } from '../../src/processor/queries/query.js'
 import { listUserErasures } from '../../src/processor/queries/user_erasure_list.js'
 import { TABLES } from '../../src/store/tables.js'
 import { rawBooks } from '../support/books.js'
-import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { callersIn } from './approval_cases.js'
 import { captured, intentAt } from './intent_lifecycle.js'
+import { execution, restored } from './recovery/orphans.js'
 import { executed, OPERATOR, read, readAll } from './scenarios.js'
 
 type Table =
@@ -90,13 +87,10 @@ async function fill(world: World): Promise<void> {
     const unknown = newId('payout', world.clock.now(), systemRandom())
     await world.railReports(executed(unknown as PayoutId))
   }
-  viewOf(await world.run(enterRecovery('a test')))
-  const orphans = Array.from({ length: ROWS }, (_, i) => ({
-    ...{ instruction_id: `lost ${i}`, amount: '7', currency: 'VND', transaction_id: `TX${i}` },
-    ...{ executed_at: String(world.clock.now() - i), purpose: 'payout', state: '' },
-  }))
-  viewOf(await world.run(addOrphans(OPERATOR, orphans)))
-  viewOf(await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS)))
+  const lost = Array.from({ length: ROWS }, (_, i) =>
+    execution({ instruction_id: `lost ${i}`, executed_at: String(world.clock.now() - i) }),
+  )
+  viewOf(await restored(world, ...lost))
 }
 
 /** Rows that are kept in memory. */

@@ -10,11 +10,7 @@ import { listDead } from '../../src/processor/queries/webhook_admin.js'
 import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
-import { addOrphans } from '../../src/processor/commands/operators/orphan_add.js'
-import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
-import { releaseRecovery } from '../../src/processor/commands/operators/recovery_release.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
-import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { changePartner } from '../../src/processor/commands/partners/partner_change.js'
 import { inBooks } from '../support/books.js'
 import { withEveryRole } from '../support/callers.js'
@@ -23,6 +19,7 @@ import { callsTo } from '../support/rpc_calls.js'
 import { serveShard } from '../support/served_shard.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { authorized, captured, intentAt, type Stage } from './intent_lifecycle.js'
+import { execution, restored } from './recovery/orphans.js'
 import { executed, OPERATOR, pay, payout, read } from './scenarios.js'
 
 /** Beyond all dates, on each store. */
@@ -79,11 +76,7 @@ async function fill(world: World): Promise<Filled> {
   for (const kind of ['suspend', 'resume'] as const)
     viewOf(await world.run(changePartner(OPERATOR, 'demo', { kind })))
   viewOf(await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '7' })))
-  viewOf(await world.run(enterRecovery('a test')))
-  const lost = { instruction_id: 'lost', amount: '7', currency: 'VND', transaction_id: 'TX9' }
-  const at = { executed_at: String(world.clock.now()), purpose: 'payout', state: '' }
-  viewOf(await world.run(addOrphans(OPERATOR, [{ ...lost, ...at }])))
-  viewOf(await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS)))
+  viewOf(await restored(world, execution({ amount: '7' })))
   return filled
 }
 
@@ -199,7 +192,7 @@ const callsOf = ({
   { rpc: 'PartnerAdmin/ShowUsage', request: { tenant } },
   { rpc: 'Approvals/List' },
   { rpc: 'Callers/List' },
-  { rpc: 'Recovery/ListOrphans', has: ['lost'] },
+  { rpc: 'Recovery/ListOrphans', has: ['pout_lost'] },
   { rpc: 'Recovery/ListHeldIntents' },
   {
     rpc: 'Reconciliation/MovementsOf',
