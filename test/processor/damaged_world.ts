@@ -1,4 +1,4 @@
-/** Rows of a world's books, read and changed behind its back. */
+/** Direct access to the rows of a world's books. */
 import { inBooks, type RawBooks } from '../support/books.js'
 import type { World } from '../support/world.js'
 
