@@ -38,6 +38,13 @@ interface Port {
   answers(): Promise<boolean>
 }
 
+function intentsAt(t: Test, address: string, options: object = {}) {
+  const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
+  const client = new PaymentIntents(address, credentials.createInsecure(), options)
+  t.teardown(() => client.close())
+  return client
+}
+
 async function openPort(t: Test): Promise<Port> {
   const script = join(projectRoot(), '.build/test/processor/grpc_port_process.js')
   const child = fork(script, [TOKEN], { silent: true })
@@ -46,10 +53,8 @@ async function openPort(t: Test): Promise<Port> {
     stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   t.teardown(() => child.kill('SIGKILL'))
   const { port } = await messageFrom<{ port: number }>(child)
-  const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
   const address = `127.0.0.1:${port}`
-  const client = new PaymentIntents(address, credentials.createInsecure())
-  t.teardown(() => client.close())
+  const client = intentsAt(t, address)
   const call = { tenant: { partner_id: 'demo', environment: 'sandbox' }, intent_id: 'pi_1' }
   return {
     address,
@@ -179,9 +184,7 @@ t.test('a request of each kind is ended when it does not finish in time', async 
 
 t.test('unary requests above the size bound are refused, others are served', async (t) => {
   const port = await openPort(t)
-  const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
-  const client = new PaymentIntents(port.address, credentials.createInsecure())
-  t.teardown(() => client.close())
+  const client = intentsAt(t, port.address)
   const tenant = { partner_id: 'demo', environment: 'sandbox' }
   const codeOf = (bytes: number): Promise<number | undefined> =>
     new Promise((resolve) => {
@@ -238,11 +241,7 @@ t.test('idle unauthenticated connections do not block new ones', async (t) => {
     }
   })
   t.ok(await port.answers(), 'the authenticated connection is still open')
-  const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
-  const another = new PaymentIntents(port.address, credentials.createInsecure(), {
-    'grpc.use_local_subchannel_pool': 1,
-  })
-  t.teardown(() => another.close())
+  const another = intentsAt(t, port.address, { 'grpc.use_local_subchannel_pool': 1 })
   const fault = await new Promise<{ code: number } | null>((resolve) => {
     another.Get({ tenant: null, intent_id: '' }, bearer(TOKEN), (error) => resolve(error))
   })

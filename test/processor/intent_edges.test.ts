@@ -10,8 +10,8 @@ import type { RateChange } from '../../src/processor/changes/approval_requests.j
 import { setRate, setRates } from '../../src/processor/commands/operators/rate_set.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import type { CommandContext } from '../../src/processor/cycle/command.js'
-import { rawBooks } from '../support/books.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { damage } from './damaged_world.js'
 import {
   authorized,
   beginLifecycle,
@@ -134,10 +134,7 @@ const nextLocalDay = (now: number): number =>
 t.test('a damaged counter of a limit does not fall below 0, and counts as corrupt', async (t) => {
   const world = await createWorld(t)
   const last = await intentAt(world, waiting)
-  const books = await rawBooks(world.folder)
-  t.equal(await books.run('UPDATE limit_usage SET used = 1'), 2)
-  await books.close()
-  await world.rebuild()
+  await damage(world, async ({ run }) => t.equal(await run('UPDATE limit_usage SET used = 1'), 2))
   t.equal(world.memory().corruptRows.count, 0)
   await last.refused()
   t.equal(world.memory().corruptRows.count, 2, 'of the day and the month')
