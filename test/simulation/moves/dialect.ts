@@ -74,6 +74,9 @@ export interface Parts {
   readonly temporary?: string
 }
 
+/** The table whose rows a translated statement moves to another one. */
+export const movedFrom = (sql: string): string | undefined => MOVED.exec(sql)?.[2]
+
 /** @param sql translated */
 export function partsOf(sql: string): Parts {
   const [, deleted = '', from = '', inserted = ''] = MOVED.exec(sql) ?? []

@@ -10,7 +10,7 @@
  * - The server ends a session that rests in a transaction for longer than it allows.
  */
 import type { Bindable } from '../../../src/store/database.js'
-import { changesNothing, partsOf } from './dialect.js'
+import { changesNothing, movedFrom, partsOf } from './dialect.js'
 import { columnsIn, SHARDS, type Tables } from './tables.js'
 
 export interface Transactions {
@@ -100,6 +100,9 @@ export function createTransactions({ tables, now, onEnded, onCommitted }: Option
     expire()
     return [...open].some(([other, { locks }]) => other !== session && locks.has(row))
   }
+  /** Copies of tables take most of the time of a transaction, and many have no rows. */
+  const isEmpty = (name: string): boolean =>
+    tables.all(`SELECT 1 FROM ${name} LIMIT 1`).length === 0
   const othersMove = (session: number): boolean => {
     expire()
     return [...open].some(([other, { locks }]) => other !== session && locks.size > 0)
@@ -152,6 +155,8 @@ export function createTransactions({ tables, now, onEnded, onCommitted }: Option
       const transaction = open.get(session)!
       transaction.lastAt = now()
       if (changesNothing(sql)) return isRead(original) ? [] : 0
+      const source = movedFrom(sql)
+      if (source !== undefined && isEmpty(source)) return 0
       const lock = lockedBy(original, parameters)
       if (lock !== undefined) transaction.locks.add(lock)
       for (const [, written = ''] of sql.matchAll(WRITTEN)) copy(transaction, written)
