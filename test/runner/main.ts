@@ -18,13 +18,10 @@ import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { needsGateway } from './gateway_tests.js'
 import { createJobQueue, fileOf, listJobs, recordDurations, type Job, type Store } from './jobs.js'
 import { runJob } from './run_job.js'
-import { createIdleWatch, runJobs } from './run_jobs.js'
 import { OWN_SERVER, SQLITE_ONLY } from './store_tests.js'
 
-/** Tests wait for timers and processes: five jobs keep two cores busy most of the time. */
-const JOBS = 5
-const JOBS_OF_IDLE_MACHINE = 9
-const wantedJobs = process.env['TEST_JOBS']
+/** Tests wait for timers and processes: five jobs keep two cores busy. */
+const CONCURRENCY = Number(process.env['TEST_JOBS'] ?? 5)
 
 /** No test of the run cuts the power; the jobs open many connections. */
 const SERVER_SETTINGS = { fsync: 'off', max_connections: '500' }
@@ -73,6 +70,7 @@ async function runSuite(stores: readonly Store[]): Promise<void> {
   }
   const jobs = listJobs(only, stores).filter(canRun)
   const count = jobs.length
+  const queue = createJobQueue(jobs)
   const durations = new Map<string, number>()
   const startedAt = performance.now()
   let done = 0
@@ -99,11 +97,13 @@ async function runSuite(stores: readonly Store[]): Promise<void> {
     for (const failure of failures) console.log(failure)
     if (failures.length > 0) shownAgain.push(`FAIL  ${job.name}`, ...failures.map(cutForTheEnd))
   }
-  await runJobs(createJobQueue(jobs), runAndReport, {
-    atLeast: Number(wantedJobs ?? JOBS),
-    atMost: Number(wantedJobs ?? JOBS_OF_IDLE_MACHINE),
-    isMachineIdle: createIdleWatch(),
-  })
+  const work = async (): Promise<void> => {
+    for (let job = queue.take(); job !== undefined; job = queue.take()) {
+      await runAndReport(job)
+      queue.ended(job)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   for (const teardown of teardowns) await teardown()
   recordDurations(durations)
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
