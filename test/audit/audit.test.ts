@@ -43,11 +43,9 @@ function copyOf(t: Test) {
   return {
     folder,
     inFile,
-    ...{
-      inBooks: inFile('processor.db'),
-      inRail: inFile('rail.db'),
-      inPool: inFile('webhooks.db'),
-    },
+    inBooks: inFile('processor.db'),
+    inRail: inFile('rail.db'),
+    inPool: inFile('webhooks.db'),
     open: (page?: number) => open(folder, page),
     audit: (page?: number) => auditOf(folder, page),
   }

@@ -88,7 +88,7 @@ export interface PartnerMoves {
   beginPartnerMove(move: PartnerMove): Promise<boolean>
   /** @returns false when the move has ended */
   holdForPartnerMove(move: PartnerMove, at: HeldAt): Promise<boolean>
-  /** How the move stands for which an owner has stopped there. */
+  /** The state of the move for which an owner has stopped at this batch. */
   partnerMoveState(move: PartnerMove, held: HeldAt): Promise<PartnerMoveState>
   /** @returns false when it has ended, or its transaction is under way */
   giveUpPartnerMove(move: PartnerMove, cause: string): Promise<boolean>
@@ -118,7 +118,7 @@ interface PendingRow extends PartnerMove {
 
 interface StateRow {
   readonly shard: string
-  /** 1: the move is pending. */
+  /** 1 while the move is pending, else 0. */
   readonly pending: number
 }
 
