@@ -6,7 +6,7 @@ import tseslint from 'typescript-eslint'
 const sources = [
   { object: 'Date', property: 'now', message: 'Take a Clock (src/base/clock.ts).' },
   { object: 'Math', property: 'random', message: 'Take a Random (src/base/random.ts).' },
-  { object: 'process', property: 'env', message: 'Take Settings (src/base/settings.ts).' },
+  { object: 'process', property: 'env', message: 'Take Settings (src/settings/settings.ts).' },
 ]
 /** tap waits for its own subtests. */
 const tapRuns = [{ from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }]
@@ -64,7 +64,7 @@ export default defineConfig(
   { files: ['src/base/clock.ts'], rules: { 'no-restricted-properties': without('now') } },
   { files: ['src/base/random.ts'], rules: { 'no-restricted-properties': without('random') } },
   {
-    files: ['src/base/settings_reader.ts', 'src/supervisor/environment.ts'],
+    files: ['src/settings/settings_reader.ts', 'src/supervisor/environment.ts'],
     rules: { 'no-restricted-properties': without('env') },
   },
   // The client stands alone: what callers may pass in has defaults of its own.

@@ -12,7 +12,7 @@ import { SECOND } from '../src/base/clock.js'
 import type { ErrorCode, Violation } from '../src/base/errors.js'
 import { isId, partsOfTenant, type RequestId } from '../src/base/ids.js'
 import type { Logger } from '../src/base/log.js'
-import type { Settings } from '../src/base/settings.js'
+import type { Settings } from '../src/settings/settings.js'
 import type { Caller } from './http/caller.js'
 
 /** The facts of an answered request. */

@@ -11,7 +11,7 @@
 import type { Clock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { sourceOf } from '../../src/base/network.js'
-import type { Settings } from '../../src/base/settings.js'
+import type { Settings } from '../../src/settings/settings.js'
 import type { Caller } from '../http/caller.js'
 import type { ClientAddress } from '../authentication/client_address.js'
 import type { RequestContext } from '../http/request_context.js'

@@ -3,8 +3,8 @@
  * are secrets that a signature does not hide.
  */
 import { isLoopback } from '../../src/base/network.js'
-import type { Settings } from '../../src/base/settings.js'
-import { SettingsError } from '../../src/base/settings_reader.js'
+import type { Settings } from '../../src/settings/settings.js'
+import { SettingsError } from '../../src/settings/settings_reader.js'
 
 export function checkListenAddress(settings: Settings): void {
   const { HTTP_HOST, TLS_CERT_FILE } = settings

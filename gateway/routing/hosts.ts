@@ -6,7 +6,7 @@
  *   first start answers under any name. With explicit lists an unknown host has no environment.
  */
 import type { Environment } from '../../src/base/ids.js'
-import { hasDefaultHosts, type Settings } from '../../src/base/settings.js'
+import { hasDefaultHosts, type Settings } from '../../src/settings/settings.js'
 
 export type Hosts = (host: string) => Environment | undefined
 

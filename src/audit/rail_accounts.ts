@@ -6,7 +6,7 @@
  */
 import { createDecipheriv, hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
-import { readSecretFile } from '../base/secret_file.js'
+import { readSecretFile } from '../files/secret_file.js'
 import { FILES } from '../base/subjects.js'
 
 export interface RailAccount {

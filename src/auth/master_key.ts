@@ -2,7 +2,7 @@
  * The master key file: the root of all keys for secrets at rest and for tokens.
  *
  * Owns: the file's format and its creation. Does not own: the uses of the keys that `deriveKey`
- * returns; who may own and read the file (base/secret_file).
+ * returns; who may own and read the file (files/secret_file).
  *
  * - Each line is `kid:64 hex digits`. The first key is current; the others decrypt older secrets
  *   and verify older tokens.
@@ -14,7 +14,7 @@ import { hkdfSync } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Random } from '../base/random.js'
-import { createSecretFile, readSecretFile } from '../base/secret_file.js'
+import { createSecretFile, readSecretFile } from '../files/secret_file.js'
 
 export interface MasterKey {
   readonly kid: string

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.js'
 import { certificatesIn } from '../base/pem.js'
-import type { Settings } from '../base/settings.js'
-import { SettingsError } from '../base/settings_reader.js'
+import type { Settings } from '../settings/settings.js'
+import { SettingsError } from '../settings/settings_reader.js'
 import { operatorCertificates, type OperatorCertificates } from './operator_certificates.js'
 
 /** Without a CA no certificate is valid. @throws SettingsError when the file cannot be used */

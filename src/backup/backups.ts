@@ -12,7 +12,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { toRfc3339, type Instant } from '../base/clock.js'
-import { requirePrivateFolder } from '../base/secret_file.js'
+import { requirePrivateFolder } from '../files/secret_file.js'
 import { acquireLock } from '../store/sqlite/database.js'
 import { BackupFault, readManifest, type Manifest } from './manifest.js'
 

@@ -1,5 +1,5 @@
 /** Whether a disk has the space of a copy: checked before it begins, as it would end half-way. */
-import { MIB } from '../base/free_space.js'
+import { MIB } from '../files/free_space.js'
 import { BackupFault } from './manifest.js'
 
 /** Left free on the disk, which the processor needs too. */

@@ -10,7 +10,7 @@
 import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { copyFile, open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { writeRestoredMark } from '../base/backup_marks.js'
+import { writeRestoredMark } from '../files/backup_marks.js'
 import { FILES } from '../base/subjects.js'
 import { backupsIn, syncFolder } from './backups.js'
 import { requireKnownSchema } from './databases.js'

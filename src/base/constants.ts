@@ -1,4 +1,4 @@
-/** Fixed bounds, each with its reason. Bounds that operators may change are in base/settings. */
+/** Fixed bounds, each with its reason. Those that operators may change: settings/settings. */
 import { DAY, HOUR, MINUTE, SECOND } from './clock.js'
 
 /** Documented for partners in gateway/guide. */

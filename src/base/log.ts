@@ -12,7 +12,6 @@ import { fstatSync, writeSync } from 'node:fs'
 import { pino, type Logger } from 'pino'
 import { SECOND } from './clock.js'
 import { prettyLine } from './log_format.js'
-import type { Settings } from './settings.js'
 
 export type { Logger } from 'pino'
 
@@ -26,7 +25,12 @@ const SECRETS = [
   'signing_secret',
 ]
 
-type LogSettings = Pick<Settings, 'LOG_LEVEL'> & Partial<Pick<Settings, 'LOG_FORMAT'>>
+/** The settings of these names. */
+interface LogSettings {
+  readonly LOG_LEVEL: string
+  /** Default: json. */
+  readonly LOG_FORMAT?: 'json' | 'pretty'
+}
 
 /** Gets whole lines. The logger calls the flush functions before an exit. */
 export interface LogDestination {

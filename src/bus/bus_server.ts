@@ -1,6 +1,6 @@
 /** The address, TLS files and credentials of the NATS servers, from the settings. */
-import type { Settings } from '../base/settings.js'
-import { SettingsError } from '../base/settings_reader.js'
+import type { Settings } from '../settings/settings.js'
+import { SettingsError } from '../settings/settings_reader.js'
 
 /** Paths; read at each connection, so replaced files need no restart. */
 export interface BusTls {

@@ -12,8 +12,8 @@ import { createServer as createTlsServer } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import { SECOND } from '../base/clock.js'
 import { isLoopback } from '../base/network.js'
-import type { Settings } from '../base/settings.js'
-import { SettingsError } from '../base/settings_reader.js'
+import type { Settings } from '../settings/settings.js'
+import { SettingsError } from '../settings/settings_reader.js'
 import { NODE_CIPHERS } from '../base/tls_ciphers.js'
 
 const HEADERS_WITHIN_MS = 10 * SECOND

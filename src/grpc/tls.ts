@@ -22,8 +22,8 @@ import {
 } from '@grpc/grpc-js'
 import { SECOND } from '../base/clock.js'
 import { isLocalAddress, isUnixSocket, splitAddress } from '../base/network.js'
-import type { Settings } from '../base/settings.js'
-import { cleartextFault, SettingsError } from '../base/settings_reader.js'
+import type { Settings } from '../settings/settings.js'
+import { cleartextFault, SettingsError } from '../settings/settings_reader.js'
 import { NODE_CIPHERS } from '../base/tls_ciphers.js'
 
 const RELOAD_INTERVAL_MS = 5 * SECOND

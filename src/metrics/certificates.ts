@@ -5,10 +5,10 @@
  * - A file that cannot be read, or has no certificate, counts as ended at 0: its alert fires.
  */
 import { readFile } from 'node:fs/promises'
-import { certificateFilesIn } from '../base/certificate_files.js'
+import { certificateFilesIn } from '../settings/certificate_files.js'
 import { SECOND } from '../base/clock.js'
 import { certificatesIn } from '../base/pem.js'
-import type { SettingName, Settings } from '../base/settings.js'
+import type { SettingName, Settings } from '../settings/settings.js'
 import type { Metrics } from './metrics.js'
 
 /** @param read the settings of this process; others are those of its neighbors */

@@ -1,6 +1,6 @@
 /** The sizes of a SQLite file and its write-ahead log, and its disk, read at each scrape. */
 import { stat } from 'node:fs/promises'
-import { freeBytesOf } from '../base/free_space.js'
+import { freeBytesOf } from '../files/free_space.js'
 import type { Metrics } from './metrics.js'
 
 export function reportStoreFile(metrics: Metrics, file: string): void {

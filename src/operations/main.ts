@@ -1,6 +1,6 @@
 /** The operator CLI: `make ops ARGS="…"`, against the stack of DATA_DIR. */
-import { readSettings } from '../base/settings_reader.js'
-import { useSourcePositions } from '../base/source_positions.js'
+import { readSettings } from '../settings/settings_reader.js'
+import { useSourcePositions } from '../process/source_positions.js'
 import { runOperatorCli } from './operator_cli.js'
 import { paintFor } from './cli/terminal.js'
 

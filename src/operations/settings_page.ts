@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../base/project_root.js'
-import { SETTINGS, type SettingName } from '../base/settings.js'
-import { SETTINGS_GROUPS } from '../base/settings_groups.js'
+import { SETTINGS, type SettingName } from '../settings/settings.js'
+import { SETTINGS_GROUPS } from '../settings/settings_groups.js'
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
@@ -23,7 +23,7 @@ export const settingsPage = (): string =>
     'the start and prints the allowed ones; so does an unknown name in `.env`. In the environment',
     'a name that is close to a setting (`DATADIR`) has no effect; one line at the start names it,',
     'and `doctor` does. `make ops ARGS="config show"` prints the values in use. This page is',
-    'generated from `src/base/settings.ts` by `make settings`.',
+    'generated from `src/settings/settings.ts` by `make settings`.',
     ...Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
       '',
       `## ${group}`,

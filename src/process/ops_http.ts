@@ -8,9 +8,9 @@
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { allowedHosts } from '../base/allowed_hosts.js'
+import { allowedHosts } from './allowed_hosts.js'
 import { joinAddress, localHost } from '../base/network.js'
-import type { Settings } from '../base/settings.js'
+import type { Settings } from '../settings/settings.js'
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 

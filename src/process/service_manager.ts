@@ -9,7 +9,7 @@
  * - Without NOTIFY_SOCKET nothing happens.
  */
 import { spawn } from 'node:child_process'
-import { serviceVariables } from '../base/settings_reader.js'
+import { serviceVariables } from '../settings/settings_reader.js'
 
 /** Signals end the process, not the shell, which must still report the stop. */
 const RELAY = 'trap \'\' TERM INT HUP; while IFS= read -r line; do systemd-notify "$line"; done'

@@ -4,7 +4,7 @@
  * - A programming error keeps its stack trace, which names lines of the sources.
  * - Once the process has started, an uncaught exception ends it as Node does by default.
  */
-import { useSourcePositions } from '../base/source_positions.js'
+import { useSourcePositions } from './source_positions.js'
 
 const EXIT_FAILED_START = 1
 

@@ -7,7 +7,7 @@
  */
 import { systemPause } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
-import type { Settings } from '../base/settings.js'
+import type { Settings } from '../settings/settings.js'
 import { createSteadyClock } from '../base/steady_clock.js'
 import { CLOCK_LIMIT_MS } from '../store/postgres/server_clock.js'
 import { createBeneficiaryExpiry } from './background/beneficiary_expiry.js'

@@ -1,6 +1,6 @@
 /** The processor's metrics of its work: what is read at each scrape, and the pipeline's meter. */
 import { SECOND } from '../base/clock.js'
-import type { FreeSpace } from '../base/free_space.js'
+import type { FreeSpace } from '../files/free_space.js'
 import type { Bus } from '../bus/nats.js'
 import type { FamilyName } from '../metrics/families.js'
 import type { Metrics } from '../metrics/metrics.js'

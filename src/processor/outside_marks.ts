@@ -4,13 +4,13 @@
  *
  * - Bus and pools have the events of all shards: only one of these books is compared.
  */
-import { readRestoredMark, removeRestoredMark } from '../base/backup_marks.js'
+import { readRestoredMark, removeRestoredMark } from '../files/backup_marks.js'
 import { systemPause } from '../base/clock.js'
 import { openGrpcTls, type GrpcTls } from '../grpc/tls.js'
 import { environmentOf, partsOfTenant, type EffectId, type TenantId } from '../base/ids.js'
 import type { Logger } from '../base/log.js'
-import { disguisedSandboxFault, sandboxRailFault } from '../base/sandbox_in_production.js'
-import { dataFile, type Settings } from '../base/settings.js'
+import { disguisedSandboxFault, sandboxRailFault } from '../settings/sandbox_in_production.js'
+import { dataFile, type Settings } from '../settings/settings.js'
 import { FILES, highWaterOf } from '../base/subjects.js'
 import { connectRail, type ConnectedRail } from '../rails/client.js'
 import { SANDBOX_RAIL } from '../rails/rail.js'

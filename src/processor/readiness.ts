@@ -1,6 +1,6 @@
 /** What the processor tells about itself: `/readyz`, and what it reports to the supervisor. */
 import type { ReadyInfo } from '../process/child.js'
-import type { FreeSpace } from '../base/free_space.js'
+import type { FreeSpace } from '../files/free_space.js'
 import type { Readiness } from '../process/ops_http.js'
 import { degradedBy } from '../process/state_report.js'
 import type { Bus } from '../bus/nats.js'

@@ -4,8 +4,8 @@
  * - A program gets only the settings it reads and the variables that every process needs, so
  *   nothing else can leak into a crash dump, a log or its own children.
  */
-import { SETTINGS_READ_BY } from '../base/setting_readers.js'
-import type { SettingName } from '../base/settings.js'
+import { SETTINGS_READ_BY } from '../settings/setting_readers.js'
+import type { SettingName } from '../settings/settings.js'
 
 export { SETTINGS_READ_BY }
 

@@ -8,7 +8,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import sqlite from 'sqlite3'
-import { requirePrivateDataDir } from '../base/settings.js'
+import { requirePrivateDataDir } from '../settings/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
 
 const LOCK_FILE = 'supervisor.lock'

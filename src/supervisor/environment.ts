@@ -8,8 +8,8 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { isLoopback } from '../base/network.js'
-import { hasDefaultHosts, type SettingName, type Settings } from '../base/settings.js'
-import { dotEnvFile, readDotEnv, readSettings } from '../base/settings_reader.js'
+import { hasDefaultHosts, type SettingName, type Settings } from '../settings/settings.js'
+import { dotEnvFile, readDotEnv, readSettings } from '../settings/settings_reader.js'
 import { foreignVariables, variablesOf, type OwnProgram } from './child_variables.js'
 
 export interface StackEnvironment {

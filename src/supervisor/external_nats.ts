@@ -5,7 +5,7 @@
  */
 import { connect } from 'node:net'
 import { SECOND } from '../base/clock.js'
-import type { Settings } from '../base/settings.js'
+import type { Settings } from '../settings/settings.js'
 import { parseBusUrl } from '../bus/bus_server.js'
 import { StartupError, messageOf } from './startup_error.js'
 

@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs'
 import type { Instant } from '../base/clock.js'
-import type { SettingName, Settings } from '../base/settings.js'
+import type { SettingName, Settings } from '../settings/settings.js'
 import { FILES } from '../base/subjects.js'
 import { writeTrialNetwork } from '../rails/switch/trial_network.js'
 import type { OwnProgram } from './child_variables.js'

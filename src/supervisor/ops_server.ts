@@ -9,7 +9,7 @@
  *   one than normal, `degraded` each of which something does not work as it should.
  */
 import { SECOND } from '../base/clock.js'
-import type { FreeSpace } from '../base/free_space.js'
+import type { FreeSpace } from '../files/free_space.js'
 import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../process/ops_http.js'
 import { createMetrics, type Metrics } from '../metrics/metrics.js'
 import { mergePages } from '../metrics/page_text.js'

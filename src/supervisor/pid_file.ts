@@ -14,7 +14,7 @@
 import { readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { plus, SECOND, type Clock } from '../base/clock.js'
-import { writeSecretFile } from '../base/secret_file.js'
+import { writeSecretFile } from '../files/secret_file.js'
 import { StartupError } from './startup_error.js'
 
 const EXIT_TIMEOUT_MS = 10 * SECOND

@@ -6,7 +6,7 @@
  */
 import { createSocket, type Socket } from 'node:dgram'
 import { createServer, type Server } from 'node:net'
-import type { SettingName, Settings } from '../base/settings.js'
+import type { SettingName, Settings } from '../settings/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
 
 type PortName = Extract<SettingName, `${string}_PORT`>

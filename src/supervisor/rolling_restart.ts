@@ -10,7 +10,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND, toRfc3339, type Clock } from '../base/clock.js'
-import { writeSecretFile } from '../base/secret_file.js'
+import { writeSecretFile } from '../files/secret_file.js'
 import { kindOf } from './kinds.js'
 import type { ManagedProcess } from './managed_process.js'
 import { messageOf } from './startup_error.js'

@@ -10,9 +10,9 @@
  * - What cannot be printed is lost, and changes nothing.
  */
 import { connectServiceManager } from '../process/service_manager.js'
-import { SecretFileError } from '../base/secret_file.js'
-import { SettingsError } from '../base/settings_reader.js'
-import { useSourcePositions } from '../base/source_positions.js'
+import { SecretFileError } from '../files/secret_file.js'
+import { SettingsError } from '../settings/settings_reader.js'
+import { useSourcePositions } from '../process/source_positions.js'
 import type { DataFolder } from './data_folder.js'
 import { RESTART_SIGNAL } from './pid_file.js'
 import { StartupError } from './startup_error.js'

@@ -10,7 +10,7 @@ import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../grpc/bearer.js'
 import type { GrpcTls } from '../grpc/tls.js'
 import { contracts } from '../grpc/contracts.js'
-import { writeSecretFile } from '../base/secret_file.js'
+import { writeSecretFile } from '../files/secret_file.js'
 import { StartupError } from './startup_error.js'
 
 const TIMEOUT_MS = 30 * SECOND

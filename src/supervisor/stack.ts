@@ -7,7 +7,7 @@
 import { relative } from 'node:path'
 import type { DemoCredentials } from '../../protos/types/causeway/operator/v1/DemoCredentials.js'
 import type { Clock } from '../base/clock.js'
-import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
+import { freeBytesOf, MIB, watchFreeSpace } from '../files/free_space.js'
 import { NO_LOG, openGrpcTls } from '../grpc/tls.js'
 import { createLog } from '../base/log.js'
 import { opsListen, type OpsHttp } from '../process/ops_http.js'

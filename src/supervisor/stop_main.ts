@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemPause } from '../base/clock.js'
-import { readSettings } from '../base/settings_reader.js'
+import { readSettings } from '../settings/settings_reader.js'
 import { programOptions } from '../process/program_options.js'
 import { FolderInUse, openDataFolder } from './data_folder.js'
 import { findRun } from './pid_file.js'

@@ -3,7 +3,7 @@
  *
  * - Replaced atomically, also when a process restarts or a shard changes hands.
  */
-import { writeSecretFile } from '../base/secret_file.js'
+import { writeSecretFile } from '../files/secret_file.js'
 
 export const CLUSTER_FILE = 'cluster.json'
 

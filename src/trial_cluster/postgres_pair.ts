@@ -12,7 +12,7 @@
  */
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readSecretFile, writeSecretFile } from '../base/secret_file.js'
+import { readSecretFile, writeSecretFile } from '../files/secret_file.js'
 import { postgresServer, type PostgresBinaries } from '../supervisor/postgres_server.js'
 import type { Program } from '../supervisor/program.js'
 import {

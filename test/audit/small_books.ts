@@ -18,7 +18,7 @@ import {
 } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { approveRequest } from '../../src/processor/commands/approvals/approval_request_decide.js'
 import { setBalanceAlert } from '../../src/processor/commands/funds/balance_alert_set.js'

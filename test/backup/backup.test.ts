@@ -23,9 +23,9 @@ import {
   knownBackupAgeSeconds,
   readRestoredMark,
   writeLastBackup,
-} from '../../src/base/backup_marks.js'
+} from '../../src/files/backup_marks.js'
 import { DAY, instant, plus, type Instant } from '../../src/base/clock.js'
-import { MIB } from '../../src/base/free_space.js'
+import { MIB } from '../../src/files/free_space.js'
 import { FILES } from '../../src/base/subjects.js'
 import { readCopiedAt } from '../../src/store/copied_books.js'
 import type { Database } from '../../src/store/database.js'

@@ -1,5 +1,5 @@
 /** The table of corridors in the partner guide, with their default limits. */
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { currencyOf } from '../../src/money/currency.js'
 import { money } from '../../src/money/money.js'
 import { formatAmount } from '../../src/operations/cli/amounts.js'

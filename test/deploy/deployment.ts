@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { projectRoot } from '../../src/base/project_root.js'
-import { readSettings } from '../../src/base/settings_reader.js'
-import { SETTINGS, type Settings } from '../../src/base/settings.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
+import { SETTINGS, type Settings } from '../../src/settings/settings.js'
 import { SETTINGS_READ_BY, type OwnProgram } from '../../src/supervisor/child_variables.js'
 
 export const FOLDER = join(projectRoot(), 'src/deploy')

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
-import { SETTINGS } from '../../src/base/settings.js'
+import { SETTINGS } from '../../src/settings/settings.js'
 import { filesIn, programIn, textOf } from './deployment.js'
 
 const dockerfile = textOf('Dockerfile')

@@ -4,7 +4,7 @@ import t from 'tap'
 import ts from 'typescript'
 import { parse } from 'yaml'
 import { projectRoot } from '../../src/base/project_root.js'
-import { SETTINGS } from '../../src/base/settings.js'
+import { SETTINGS } from '../../src/settings/settings.js'
 import { guidePage } from '../support/operators_guide.js'
 import { documentsIn, faultsOf, filesIn, textOf, type Environment } from './deployment.js'
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import type { Caller } from '../../gateway/http/caller.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
 import { createTrafficClass } from '../../gateway/admission/traffic_class.js'

@@ -10,7 +10,7 @@ import { createProcessors, type Processors } from '../../gateway/upstream/proces
 import { plus, systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { createLog } from '../../src/base/log.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createGateway } from '../../gateway/gateway.js'
 import { CAPACITY_MIN } from '../../gateway/admission/request_scheduler.js'

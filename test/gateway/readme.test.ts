@@ -17,7 +17,7 @@ import {
 } from '../../src/base/constants.js'
 import { ERRORS, OPERATOR_ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/project_root.js'
-import { SETTINGS } from '../../src/base/settings.js'
+import { SETTINGS } from '../../src/settings/settings.js'
 import { CONNECTIONS_MAX, TENANT_IN_FLIGHT_MAX } from '../../gateway/admission/limits.js'
 import type { SignatureReport } from '../../src/auth/signature_check.js'
 import { guidePage } from '../support/operators_guide.js'

@@ -23,7 +23,7 @@ const CLIENT_SOURCES = ['connection', 'request', 'webhook_signing', 'webhooks'].
 const SOURCES: readonly (readonly [pattern: RegExp, adapters: readonly string[]])[] = [
   [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts', ...CLIENT_SOURCES]],
   [/\bMath\.random\b/, ['src/base/random.ts', ...CLIENT_SOURCES]],
-  [/\bprocess\.env\b/, ['src/base/settings_reader.ts', 'src/supervisor/environment.ts']],
+  [/\bprocess\.env\b/, ['src/settings/settings_reader.ts', 'src/supervisor/environment.ts']],
 ]
 
 /** Spelled in two parts because this file is checked too. */

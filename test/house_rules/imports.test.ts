@@ -20,6 +20,9 @@ import {
 } from './rules.js'
 
 const BASE = 'src/base'
+const FILES = 'src/files'
+const SETTINGS = 'src/settings'
+const CONFIGURED = [BASE, FILES, SETTINGS]
 const GRPC = 'src/grpc'
 const PROCESS = 'src/process'
 const METRICS = 'src/metrics'
@@ -43,12 +46,14 @@ const CLUSTER = 'src/store/cluster'
  */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],
-  [GRPC]: [BASE],
-  [PROCESS]: [BASE],
-  [METRICS]: [BASE, GRPC, PROCESS],
-  [TRACING]: [BASE, METRICS],
+  [FILES]: [BASE],
+  [SETTINGS]: [BASE, FILES],
+  [GRPC]: [BASE, SETTINGS],
+  [PROCESS]: [BASE, SETTINGS],
+  [METRICS]: [...CONFIGURED, GRPC, PROCESS],
+  [TRACING]: [...CONFIGURED, METRICS],
   'src/money': [BASE],
-  'src/auth': [BASE, GRPC, 'protos/types'],
+  'src/auth': [...CONFIGURED, GRPC, 'protos/types'],
   'src/qr': [BASE],
   'src/quotes': [BASE, 'src/money', 'src/qr'],
   'src/limits': [BASE, 'src/money', 'src/qr'],
@@ -58,23 +63,30 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
   'actors/webhook': [
-    ...[BASE, GRPC, PROCESS, METRICS, TRACING, 'src/auth', 'src/bus', ...DATABASE, POSTGRES],
-    ...['protos/types', 'actors'],
+    ...[BASE, SETTINGS, GRPC, PROCESS, METRICS, TRACING, 'src/auth', 'src/bus', ...DATABASE],
+    ...[POSTGRES, 'protos/types', 'actors'],
   ],
-  'src/bus': [BASE],
-  'src/screening': [BASE, GRPC, 'protos/types'],
-  'src/screening/sandbox': [BASE, GRPC, PROCESS, 'src/auth', 'src/screening', 'protos/types'],
-  'src/rails': [BASE, GRPC, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
-  'src/rails/check': [BASE, GRPC, PROCESS, 'src/auth', 'src/rails', 'protos/types'],
+  'src/bus': [BASE, SETTINGS],
+  'src/screening': [...CONFIGURED, GRPC, 'protos/types'],
+  'src/screening/sandbox': [
+    ...[BASE, SETTINGS, GRPC, PROCESS, 'src/auth', 'src/screening', 'protos/types'],
+  ],
+  'src/rails': [...CONFIGURED, GRPC, 'src/money', 'src/auth', 'src/qr', 'protos/types'],
+  'src/rails/check': [
+    ...[BASE, FILES, SETTINGS, GRPC, PROCESS, 'src/auth', 'src/rails', 'protos/types'],
+  ],
   'src/rails/adapter': [
-    ...[BASE, GRPC, PROCESS, METRICS, TRACING, 'src/auth', 'src/rails', ...DATABASE],
+    ...[BASE, SETTINGS, GRPC, PROCESS, METRICS, TRACING, 'src/auth', 'src/rails', ...DATABASE],
     'protos/types',
   ],
   'src/rails/iso20022': [
-    ...[BASE, 'src/money', 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
+    ...[BASE, FILES, SETTINGS, 'src/money', 'src/auth', 'src/rails', 'src/rails/adapter'],
+    ...DATABASE,
   ],
-  'src/rails/switch': [BASE, PROCESS, 'src/rails', 'src/rails/iso20022'],
-  'src/rails/sandbox': [BASE, PROCESS, 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
+  'src/rails/switch': [...CONFIGURED, PROCESS, 'src/rails', 'src/rails/iso20022'],
+  'src/rails/sandbox': [
+    ...[BASE, SETTINGS, PROCESS, 'src/auth', 'src/rails', 'src/rails/adapter', ...DATABASE],
+  ],
   [CONNECTION]: [DIALECT],
   [SQLITE_DRIVER]: [BASE, CHECKPOINTS, CONNECTION, DIALECT],
   [DATABASE_COPY]: DATABASE,
@@ -86,43 +98,34 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   [POSTGRES]: [BASE, PROCESS, 'src/store', COPIED_BOOKS, SQLITE, ...DATABASE, DIALECT],
   [CLUSTER]: [BASE, 'src/store', POSTGRES, CONNECTION, DIALECT],
   'src/processor': [
-    ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
-    ...[GRPC, PROCESS, METRICS, TRACING, 'src/api'],
-    ...['actors', 'actors/intent', 'actors/payout'],
-    ...['src/bus', 'src/rails', 'src/screening', 'protos/types'],
-    ...['src/store', SQLITE, ...DATABASE, POSTGRES, CLUSTER],
+    ...[BASE, FILES, SETTINGS, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits'],
+    ...['src/ledger', GRPC, PROCESS, METRICS, TRACING, 'src/api', 'actors', 'actors/intent'],
+    ...['actors/payout', 'src/bus', 'src/rails', 'src/screening', 'protos/types', 'src/store'],
+    ...[SQLITE, ...DATABASE, POSTGRES, CLUSTER],
   ],
   gateway: [
-    ...[BASE, GRPC, PROCESS, METRICS, TRACING, 'src/money', 'src/auth', 'src/api'],
+    ...[BASE, SETTINGS, GRPC, PROCESS, METRICS, TRACING, 'src/money', 'src/auth', 'src/api'],
     'protos/types',
   ],
   'src/supervisor': [
-    ...[BASE, GRPC, PROCESS, METRICS, 'src/auth', 'src/bus', 'src/rails', 'src/rails/switch'],
-    ...[...DATABASE, 'protos/types'],
+    ...[BASE, FILES, SETTINGS, GRPC, PROCESS, METRICS, 'src/auth', 'src/bus', 'src/rails'],
+    ...['src/rails/switch', ...DATABASE, 'protos/types'],
   ],
-  'src/trial_cluster': [...[BASE, GRPC, PROCESS, 'src/auth', 'src/supervisor', 'protos/types']],
+  'src/trial_cluster': [...CONFIGURED, GRPC, PROCESS, 'src/auth', 'src/supervisor', 'protos/types'],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', ...DATABASE],
   'src/operations': [
-    ...[BASE, GRPC, METRICS, 'src/money', 'src/auth', 'src/qr', 'src/rails'],
-    ...[
-      'src/client',
-      'src/supervisor',
-      'src/reconciliation',
-      'src/backup',
-      POSTGRES,
-      CLUSTER,
-      'protos/types',
-    ],
+    ...[BASE, FILES, SETTINGS, PROCESS, GRPC, METRICS, 'src/money', 'src/auth', 'src/qr'],
+    ...['src/rails', 'src/client', 'src/supervisor', 'src/reconciliation', 'src/backup'],
+    ...[POSTGRES, CLUSTER, 'protos/types'],
   ],
   'src/console': [
-    ...[BASE, GRPC, PROCESS, METRICS, 'src/money', 'src/auth'],
-    ...['actors', 'actors/intent', 'actors/payout'],
-    ...['src/operations', 'src/reconciliation', 'protos/types'],
+    ...[BASE, SETTINGS, GRPC, PROCESS, METRICS, 'src/money', 'src/auth', 'actors'],
+    ...['actors/intent', 'actors/payout', 'src/operations', 'src/reconciliation', 'protos/types'],
   ],
-  'src/audit': [BASE, PROCESS, ...DATABASE, POSTGRES, CLUSTER, 'src/supervisor'],
+  'src/audit': [...CONFIGURED, PROCESS, ...DATABASE, POSTGRES, CLUSTER, 'src/supervisor'],
   'src/deploy': [BASE],
-  'src/backup': [BASE, 'src/audit', ...DATABASE, DATABASE_COPY, COPIED_BOOKS, POSTGRES],
+  'src/backup': [BASE, FILES, 'src/audit', ...DATABASE, DATABASE_COPY, COPIED_BOOKS, POSTGRES],
   'protos/types': [],
 }
 
@@ -191,6 +194,20 @@ const inwards: Rule = ({ path, text }) => {
     .filter((target) => !mayImport(module, target))
     .map((target) => `${module} may not import ${target}`)
 }
+
+/** The modules of words and rules. */
+const PURE = [
+  ...[BASE, 'src/money', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger', 'src/api'],
+  ...['actors', 'actors/intent', 'actors/payout'],
+]
+const INPUT_AND_OUTPUT = /^node:(?:fs|net|https?|http2|tls|dns|child_process|worker_threads)\b/
+/** The log's standard output, and the folder of the program. */
+const ALLOWED_IN_BASE = ['src/base/log.ts', 'src/base/project_root.ts']
+
+const pure: Rule = ({ path, text }) =>
+  isSource(path) && PURE.includes(moduleOf(path) ?? '') && !ALLOWED_IN_BASE.includes(path)
+    ? importsOf(text).filter((name) => INPUT_AND_OUTPUT.test(name))
+    : []
 
 const upwards: Rule = ({ path, text }) => {
   const from = rankOf(path)
@@ -279,6 +296,19 @@ checkRules(t, {
         file('src/processor/a.ts', "import { a } from '../../actors/intent/machine.js'"),
         file('actors/webhook/a.ts', "import { a } from '../../src/store/database.js'"),
         file('src/money/a.ts', "import { a } from './b.js'"),
+      ],
+    },
+  },
+  'words and rules do no input or output': {
+    rule: pure,
+    sample: {
+      breaks: [
+        file('src/base/a.ts', "import { readFileSync } from 'node:fs'"),
+        file('actors/intent/a.ts', "import { lookup } from 'node:dns/promises'"),
+      ],
+      keeps: [
+        file('src/base/a.ts', "import { createHash } from 'node:crypto'"),
+        file('src/files/a.ts', "import { readFileSync } from 'node:fs'"),
       ],
     },
   },

@@ -7,8 +7,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemRandom } from '../../src/base/random.js'
-import { storeUrl } from '../../src/base/settings.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { storeUrl } from '../../src/settings/settings.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { connect } from '../../src/client/index.js'
 import { credentialsOf, findSandbox, isServing } from '../../src/operations/calls/sandbox.js'
 import {

@@ -2,7 +2,7 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { operatorAccess } from '../../src/operations/calls/operator_token.js'
 import type { Sandbox } from '../../src/operations/calls/sandbox.js'
 import { tempFolder } from '../support/temp_folder.js'

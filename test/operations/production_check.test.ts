@@ -1,7 +1,7 @@
 /** `production check`: each dangerous setting alone, and what it does without a processor. */
 import t from 'tap'
 import { callerEntry } from '../../src/auth/callers.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import {
   findingsOfSettings,
   type Finding,

@@ -17,7 +17,7 @@ import { GUARDED_CHANGES, OPERATOR_CHANGES } from '../../src/processor/changes/s
 import type { Actor } from '../../src/processor/changes/operator_log.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { NO_FINDINGS, RELEASE } from '../support/statements.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { discrepanciesOf, operatorLog, pay } from './scenarios.js'

@@ -22,7 +22,7 @@ import {
   pauseSubmissions,
   resumeSubmissions,
 } from '../../src/processor/commands/operators/submissions_pause.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { THB } from '../../src/money/currency.js'
 import { usableRate } from '../../src/quotes/rates.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'

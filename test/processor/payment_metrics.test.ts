@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
 import { USD } from '../../src/money/currency.js'

@@ -1,6 +1,6 @@
 /** The rules of decisions, in their units, against a written table. */
 import t from 'tap'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 
 const { rails: _, ...rules } = rulesOf(

@@ -13,7 +13,7 @@ import { configuredCaller, createCallers, callerEntry } from '../../src/auth/cal
 import { systemClock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { CLEARTEXT, openGrpcTls } from '../../src/grpc/tls.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
 import { bySession } from '../../src/processor/commands/intents/token_commands.js'

@@ -9,7 +9,7 @@ import { callerEntry, configuredCaller, createCallers } from '../../src/auth/cal
 import { tokenDigest } from '../../src/auth/caller_token.js'
 import { DAY, HOUR } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import {
   approveRequest,
   listApprovalRequests,

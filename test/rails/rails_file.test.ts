@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { createRailTable } from '../../src/rails/rail_table.js'
 import { readRails, type ConfiguredRails } from '../../src/rails/rails_file.js'
 import { tempFolder } from '../support/temp_folder.js'

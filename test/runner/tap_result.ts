@@ -5,7 +5,7 @@
  */
 import { inspect } from 'node:util'
 import { Parser, type Result } from 'tap-parser'
-import { inSources } from '../../src/base/source_positions.js'
+import { inSources } from '../../src/process/source_positions.js'
 import { SQLITE_ONLY_REASON } from './not_applicable.js'
 
 const DIAGNOSIS_LINES_MAX = 60

@@ -11,7 +11,7 @@ import assert from 'node:assert/strict'
 import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
 import type { KeyId } from '../../src/base/ids.js'
 import { systemClock } from '../../src/base/clock.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import {
   approveRequest,
   rejectRequest,

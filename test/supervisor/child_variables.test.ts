@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
-import { SETTINGS } from '../../src/base/settings.js'
+import { SETTINGS } from '../../src/settings/settings.js'
 import {
   foreignVariables,
   SETTINGS_READ_BY,
@@ -17,8 +17,8 @@ const TYPES_ONLY = /import type [^']*'[^']*'/g
 const IMPORTED = /(?:from|import) '(\.[^']+)\.js'/g
 /** Files that name settings in texts, or all of them. */
 const OF_ALL_SETTINGS = [
-  ...['src/base/settings.ts', 'src/base/settings_reader.ts', 'src/base/errors.ts'],
-  ...['src/base/setting_readers.ts', 'src/base/certificate_files.ts'],
+  ...['src/settings/settings.ts', 'src/settings/settings_reader.ts', 'src/base/errors.ts'],
+  ...['src/settings/setting_readers.ts', 'src/settings/certificate_files.ts'],
   ...['process', 'processor', 'gateway'].map((name) => `src/metrics/${name}_families.ts`),
 ]
 

@@ -1,10 +1,10 @@
 /** Certificates for tests: those of a trial, and their files. */
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import * as trial from '../../src/base/certificate_authority.js'
+import * as trial from '../../src/rails/switch/certificate_authority.js'
 import { systemClock } from '../../src/base/clock.js'
 
-export type { Authority, Pair } from '../../src/base/certificate_authority.js'
+export type { Authority, Pair } from '../../src/rails/switch/certificate_authority.js'
 type Authority = trial.Authority
 type Pair = trial.Pair
 

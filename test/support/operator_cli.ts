@@ -1,6 +1,6 @@
 /** The operator CLI against a stack, run in the process of the test. */
 import { Writable } from 'node:stream'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { runOperatorCli } from '../../src/operations/operator_cli.js'
 import type { CliResult } from './program.js'
 

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { storeUrl } from '../../src/base/settings.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { storeUrl } from '../../src/settings/settings.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { FILES, webhookSchema, WEBHOOK_POOLS_MAX } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import type { Reader } from '../../src/store/database.js'

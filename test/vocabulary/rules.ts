@@ -182,7 +182,7 @@ const READS_STORED_CONTEXTS = ['actors/stored_context.ts', 'src/store/', 'src/au
 const EXEMPT = [
   'test/vocabulary/',
   'test/vocabulary.test.ts',
-  'test/base/renamed_settings.test.ts',
+  'test/settings/renamed_settings.test.ts',
   'CHANGELOG.md',
   'src/store/sqlite/schema/',
   'actors/webhook/store/schema/',

@@ -2,7 +2,7 @@
  * The directory of webhook endpoints, streamed from every processor.
  *
  * Owns: the streams, their reconnect, the last known state of each endpoint, and which processor
- * serves a tenant. Does not own: the processors' addresses (base/processor_addresses),
+ * serves a tenant. Does not own: the processors' addresses (grpc/processor_addresses),
  * subscriptions of endpoints (endpoint/endpoint).
  *
  * - A tenant is synced while the stream of the processor that serves it is open and complete. Only

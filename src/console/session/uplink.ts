@@ -12,8 +12,8 @@ import type { ProtoGrpcType as ShardsProto } from '../../../protos/types/shards.
 import { SECOND, systemClock, type Clock } from '../../base/clock.js'
 import type { GrpcTls } from '../../grpc/tls.js'
 import { contracts } from '../../grpc/contracts.js'
-import { processorAddresses } from '../../base/processor_addresses.js'
-import type { Settings } from '../../base/settings.js'
+import { processorAddresses } from '../../grpc/processor_addresses.js'
+import type { Settings } from '../../settings/settings.js'
 import {
   callsToOne,
   Late,

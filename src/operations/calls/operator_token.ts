@@ -6,8 +6,8 @@
  */
 import { existsSync } from 'node:fs'
 import { NO_LOG, openGrpcTls } from '../../grpc/tls.js'
-import { readTokenFile } from '../../base/secret_file.js'
-import { dataFile, type Settings } from '../../base/settings.js'
+import { readTokenFile } from '../../files/secret_file.js'
+import { dataFile, type Settings } from '../../settings/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { CommandFault } from './command_fault.js'
 import type { OperatorAccess } from './calls.js'

@@ -1,8 +1,8 @@
 /** Reads `sandbox.json` of a running stack (written by supervisor/sandbox_file). */
 import { existsSync } from 'node:fs'
-import { readSecretFile } from '../../base/secret_file.js'
-import { dataFile } from '../../base/settings.js'
-import { readSettings } from '../../base/settings_reader.js'
+import { readSecretFile } from '../../files/secret_file.js'
+import { dataFile } from '../../settings/settings.js'
+import { readSettings } from '../../settings/settings_reader.js'
 import { FILES } from '../../base/subjects.js'
 import type { Credentials } from '../../client/index.js'
 import type { Sandbox } from '../../supervisor/sandbox_file.js'

@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
-import type { Settings } from '../../base/settings.js'
+import type { Settings } from '../../settings/settings.js'
 import type { OperatorAccess } from '../calls/calls.js'
 import { CommandFault } from '../calls/command_fault.js'
 import type { OperatorClients } from '../calls/operator_client.js'

@@ -1,6 +1,6 @@
 /** One area of the production checklist, and what was found in it. */
 import type { Clock } from '../../base/clock.js'
-import type { Settings } from '../../base/settings.js'
+import type { Settings } from '../../settings/settings.js'
 import type { Finding } from './production_check.js'
 
 export interface Area {

@@ -1,7 +1,7 @@
 /** Certificates that settings name: readable, matching their keys, and far from their end. */
 import { createPrivateKey, type X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { certificateFilesIn, type CertificateFile } from '../../base/certificate_files.js'
+import { certificateFilesIn, type CertificateFile } from '../../settings/certificate_files.js'
 import { DAY, type Clock } from '../../base/clock.js'
 import { certificatesIn } from '../../base/pem.js'
 import type { Finding } from './production_check.js'

@@ -7,7 +7,7 @@
  * - It changes nothing.
  */
 import { systemClock } from '../../base/clock.js'
-import { misspelledVariables } from '../../base/settings_reader.js'
+import { misspelledVariables } from '../../settings/settings_reader.js'
 import type { LocalCommand } from '../cli/command.js'
 import {
   findingsOfProcessors,
@@ -15,7 +15,7 @@ import {
   linesOf,
   type Finding,
 } from './production_check.js'
-import type { Settings } from '../../base/settings.js'
+import type { Settings } from '../../settings/settings.js'
 import { checked, messageOf, type Area, type Seen } from './area.js'
 import { certificates } from './certificates.js'
 import { files } from './files.js'

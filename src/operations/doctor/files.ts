@@ -1,8 +1,8 @@
 /** DATA_DIR, its files, and the secret files that settings name: owner and mode. */
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readSecretFile, requirePrivateFolder } from '../../base/secret_file.js'
-import { dataFile, type Settings } from '../../base/settings.js'
+import { readSecretFile, requirePrivateFolder } from '../../files/secret_file.js'
+import { dataFile, type Settings } from '../../settings/settings.js'
 import { FILES } from '../../base/subjects.js'
 import type { Finding } from './production_check.js'
 import { checked, messageOf, type Area } from './area.js'

@@ -4,7 +4,7 @@
  *
  * - It reads every index and its table, and blocks no write.
  */
-import { storeUrl } from '../../base/settings.js'
+import { storeUrl } from '../../settings/settings.js'
 import {
   connectToPrimary,
   parseStoreUrl,

@@ -1,7 +1,7 @@
 /** The running stack of DATA_DIR: what its `/readyz` reports, and the limits of its processes. */
 import { readFileSync } from 'node:fs'
 import { SECOND } from '../../base/clock.js'
-import { dataFile, type Settings } from '../../base/settings.js'
+import { dataFile, type Settings } from '../../settings/settings.js'
 import type { Finding } from './production_check.js'
 import { findSandbox } from '../calls/sandbox.js'
 import { checked, UNUSED, type Area, type Seen } from './area.js'

@@ -1,9 +1,9 @@
 /** The PostgreSQL server of the books: settings on which committed payments depend. */
-import { withoutSecrets } from '../../base/settings_reader.js'
+import { withoutSecrets } from '../../settings/settings_reader.js'
 import { connectToPrimary, parseStoreUrl } from '../../store/postgres/connection.js'
 import { readSynchrony } from '../../store/postgres/synchrony.js'
 import type { Clock } from '../../base/clock.js'
-import type { Settings } from '../../base/settings.js'
+import type { Settings } from '../../settings/settings.js'
 import type { Finding } from './production_check.js'
 import { checked, messageOf, UNUSED, type Area } from './area.js'
 

@@ -1,8 +1,8 @@
 /** `config show`: the effective settings and the source of each. Needs no running stack. */
 import { readEnvironment } from '../../supervisor/environment.js'
-import { SETTINGS, type SettingName } from '../../base/settings.js'
-import { settingSource, withoutSecrets } from '../../base/settings_reader.js'
-import { SETTINGS_GROUPS } from '../../base/settings_groups.js'
+import { SETTINGS, type SettingName } from '../../settings/settings.js'
+import { settingSource, withoutSecrets } from '../../settings/settings_reader.js'
+import { SETTINGS_GROUPS } from '../../settings/settings_groups.js'
 import type { LocalCommand, Report } from '../cli/command.js'
 import { table } from '../cli/terminal.js'
 

@@ -15,8 +15,8 @@ import {
   verifyFiles,
 } from '../../backup/restore.js'
 import { BASE, verifyBase } from '../../backup/server_backup.js'
-import { freeBytesOf } from '../../base/free_space.js'
-import { dataFile, type Settings } from '../../base/settings.js'
+import { freeBytesOf } from '../../files/free_space.js'
+import { dataFile, type Settings } from '../../settings/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { openDataFolder } from '../../supervisor/data_folder.js'
 import { clusterVersion } from '../../supervisor/postgres_server.js'

@@ -1,8 +1,8 @@
 /** `store copy`: copies the data of a stopped stack from SQLite to PostgreSQL, and compares. */
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { dataFile, type Settings } from '../../base/settings.js'
-import { withoutSecrets } from '../../base/settings_reader.js'
+import { dataFile, type Settings } from '../../settings/settings.js'
+import { withoutSecrets } from '../../settings/settings_reader.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../../base/subjects.js'
 import { copyAndCompare, type CheckedTable } from '../../store/postgres/checked_copy.js'
 import type { SchemaFile } from '../../store/postgres/copy.js'

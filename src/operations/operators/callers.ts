@@ -11,7 +11,7 @@ import type { CallerKind } from '../../auth/caller.js'
 import { newCallerToken, tokenDigest } from '../../auth/caller_token.js'
 import { callerEntry } from '../../auth/callers.js'
 import { systemRandom } from '../../base/random.js'
-import { createSecretFile, writeSecretFile } from '../../base/secret_file.js'
+import { createSecretFile, writeSecretFile } from '../../files/secret_file.js'
 import { deciderOf, CHANGE } from '../cli/actor.js'
 import {
   choiceOf,

@@ -1,6 +1,6 @@
 /** The settings that decisions depend on, in the units that decisions use. */
 import { SECOND } from '../../base/clock.js'
-import type { Settings } from '../../base/settings.js'
+import type { Settings } from '../../settings/settings.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import type { Caps } from '../../limits/usage.js'
 import type { Corridor } from '../../qr/corridor.js'

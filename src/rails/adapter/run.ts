@@ -20,14 +20,14 @@ import { createLog, type Logger } from '../../base/log.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../../process/ops_http.js'
 import { programOptions } from '../../process/program_options.js'
 import { systemRandom } from '../../base/random.js'
-import { SETTINGS_READ_BY } from '../../base/setting_readers.js'
+import { SETTINGS_READ_BY } from '../../settings/setting_readers.js'
 import {
   dataFile,
   requirePrivateDataDir,
   type SettingName,
   type Settings,
-} from '../../base/settings.js'
-import { readSettings } from '../../base/settings_reader.js'
+} from '../../settings/settings.js'
+import { readSettings } from '../../settings/settings_reader.js'
 import { reportStartupFaults } from '../../process/startup_faults.js'
 import { FILES } from '../../base/subjects.js'
 import { reportCertificates } from '../../metrics/certificates.js'

@@ -1,6 +1,6 @@
 /** The adapter of a switch that speaks ISO 20022: composition root. */
-import { SETTINGS_READ_BY } from '../../base/setting_readers.js'
-import { dataFile } from '../../base/settings.js'
+import { SETTINGS_READ_BY } from '../../settings/setting_readers.js'
+import { dataFile } from '../../settings/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { startBankAdapter } from '../adapter/bank_adapter.js'
 import { BANK_JOURNAL_SCHEMA } from '../adapter/journal.js'

@@ -7,10 +7,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAuthority } from '../../base/certificate_authority.js'
+import { createAuthority } from './certificate_authority.js'
 import type { Instant } from '../../base/clock.js'
 import { joinAddress } from '../../base/network.js'
-import { writeSecretFile } from '../../base/secret_file.js'
+import { writeSecretFile } from '../../files/secret_file.js'
 import type { MembershipFile } from '../iso20022/membership_file.js'
 import type { Algorithm } from '../iso20022/signature.js'
 

@@ -7,7 +7,7 @@ import { openGrpcTls } from '../../grpc/tls.js'
 import { createLog } from '../../base/log.js'
 import { isUnixSocket } from '../../base/network.js'
 import { programOptions } from '../../process/program_options.js'
-import { readSettings } from '../../base/settings_reader.js'
+import { readSettings } from '../../settings/settings_reader.js'
 import { reportStartupFaults } from '../../process/startup_faults.js'
 import { startScreening } from './server.js'
 

@@ -5,7 +5,7 @@
  *   discrepancies are equal.
  */
 import assert from 'node:assert/strict'
-import { readSettings } from '../../../src/base/settings_reader.js'
+import { readSettings } from '../../../src/settings/settings_reader.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { rulesOf } from '../../../src/processor/cycle/rules.js'
 import type { Dialect } from '../../../src/store/dialect.js'

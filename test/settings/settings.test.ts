@@ -1,13 +1,13 @@
 /** Settings: defaults, allowed values, `.env`, faults. */
 import { join } from 'node:path'
 import t from 'tap'
-import { SETTINGS, type SettingName, type Settings } from '../../src/base/settings.js'
+import { SETTINGS, type SettingName, type Settings } from '../../src/settings/settings.js'
 import {
   readSettings,
   settingSource,
   SettingsError,
   withoutSecrets,
-} from '../../src/base/settings_reader.js'
+} from '../../src/settings/settings_reader.js'
 
 const NO_FILE = '/nowhere/.env'
 const faultsOf = (environment: Record<string, string>, file = NO_FILE): string => {

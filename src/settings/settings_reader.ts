@@ -10,7 +10,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { misspelledSettings, settingLike, type MisspelledSetting } from './misspelled_settings.js'
-import { isLocalAddress, isLoopback } from './network.js'
+import { isLocalAddress, isLoopback } from '../base/network.js'
 import type { Setting } from './setting_kinds.js'
 import { RENAMED, SETTINGS, type SettingName, type Settings } from './settings.js'
 

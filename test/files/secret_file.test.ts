@@ -21,8 +21,8 @@ import {
   SecretFileError,
   TOKEN_MIN_CHARACTERS,
   writeSecretFile,
-} from '../../src/base/secret_file.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+} from '../../src/files/secret_file.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 const NOBODY = 65_534

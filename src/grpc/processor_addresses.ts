@@ -6,8 +6,8 @@
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { SECOND } from './clock.js'
-import { isLoopback, isUnixSocket, joinAddress, splitAddress } from './network.js'
+import { SECOND } from '../base/clock.js'
+import { isLoopback, isUnixSocket, joinAddress, splitAddress } from '../base/network.js'
 
 const RESOLVE_INTERVAL_MS = 5 * SECOND
 

@@ -1,6 +1,6 @@
 /** Kinds of settings: their allowed values and how a text is read. */
 import { isIP } from 'node:net'
-import { TOKEN_MIN_CHARACTERS } from './secret_file.js'
+import { TOKEN_MIN_CHARACTERS } from '../files/secret_file.js'
 
 export interface Setting<T> {
   readonly fallback: string

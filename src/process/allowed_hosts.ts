@@ -5,7 +5,7 @@
  *   address: a page cannot have one of ours.
  */
 import { isIP } from 'node:net'
-import { isLoopback, splitAddress } from './network.js'
+import { isLoopback, splitAddress } from '../base/network.js'
 
 const LOOPBACK_NAME = /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 

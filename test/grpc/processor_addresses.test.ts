@@ -1,6 +1,6 @@
 /** The addresses of the processors: a list, or a name. */
 import t from 'tap'
-import { sharedName, watchProcessorAddresses } from '../../src/base/processor_addresses.js'
+import { sharedName, watchProcessorAddresses } from '../../src/grpc/processor_addresses.js'
 import { eventually } from '../support/eventually.js'
 
 t.test('only a single DNS name may have several addresses', async (t) => {

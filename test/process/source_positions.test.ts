@@ -5,12 +5,12 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { projectRoot } from '../../src/base/project_root.js'
-import { SETTINGS_READ_BY } from '../../src/base/setting_readers.js'
-import { inSources } from '../../src/base/source_positions.js'
+import { SETTINGS_READ_BY } from '../../src/settings/setting_readers.js'
+import { inSources } from '../../src/process/source_positions.js'
 
 const inRoot = (file: string): string => join(projectRoot(), file)
 const COMPILED = fileURLToPath(import.meta.url)
-const SOURCE = inRoot('test/base/source_positions.test.ts')
+const SOURCE = inRoot('test/process/source_positions.test.ts')
 
 /** A file, line and column as stack traces name them: the first place that has this text. */
 function positionOf(text: string, file: string): string {

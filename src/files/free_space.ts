@@ -5,7 +5,7 @@
  * - A failed check keeps the last result. It is logged once, until a check succeeds.
  */
 import { statfs } from 'node:fs/promises'
-import { SECOND } from './clock.js'
+import { SECOND } from '../base/clock.js'
 
 const CHECK_EVERY_MS = SECOND
 export const MIB = 1024 * 1024

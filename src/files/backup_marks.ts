@@ -7,7 +7,7 @@
  * - `backup.json` names the newest backup. Its age is a metric of the processor.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { SECOND, type Instant } from './clock.js'
+import { SECOND, type Instant } from '../base/clock.js'
 import { writeSecretFile } from './secret_file.js'
 
 export interface RestoredMark {

@@ -1,8 +1,8 @@
 /** Variables that are close to a setting are named; those of shells and platforms are not. */
 import t from 'tap'
-import { misspelledSettings } from '../../src/base/misspelled_settings.js'
-import { SETTINGS } from '../../src/base/settings.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { misspelledSettings } from '../../src/settings/misspelled_settings.js'
+import { SETTINGS } from '../../src/settings/settings.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { startProgram } from '../support/program.js'
 
 const NO_FILE = '/nonexistent/.env'

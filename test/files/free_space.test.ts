@@ -1,6 +1,6 @@
 /** Detection of low disk space. */
 import t from 'tap'
-import { freeBytesOf, watchFreeSpace } from '../../src/base/free_space.js'
+import { freeBytesOf, watchFreeSpace } from '../../src/files/free_space.js'
 
 const RESERVE = 800
 

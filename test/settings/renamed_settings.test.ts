@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { RENAMED, SETTINGS } from '../../src/base/settings.js'
-import { readSettings } from '../../src/base/settings_reader.js'
+import { RENAMED, SETTINGS } from '../../src/settings/settings.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 
 const NO_FILE = '/nonexistent/.env'
 

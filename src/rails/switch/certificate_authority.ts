@@ -5,7 +5,7 @@
  * - The key of a CA is never stored: no certificate can be added later.
  */
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
-import type { Instant } from './clock.js'
+import type { Instant } from '../../base/clock.js'
 
 const DAY_MS = 86_400_000
 

@@ -1,13 +1,13 @@
 /**
  * The settings of the environment and `.env`: names, defaults, allowed values and descriptions.
  *
- * Does not own: reading them (base/settings_reader), fixed bounds (base/constants), values that
+ * Does not own: reading them (settings/settings_reader), fixed bounds (base/constants), values that
  * operators change at run time (rates, limits, routes: the store).
  */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { SESSION_TTL_MAX_S } from './constants.js'
-import { readSecretFile, requirePrivateFolder } from './secret_file.js'
+import { SESSION_TTL_MAX_S } from '../base/constants.js'
+import { readSecretFile, requirePrivateFolder } from '../files/secret_file.js'
 import {
   ADDRESS,
   address,
@@ -31,7 +31,7 @@ import {
   whole,
   type Setting,
 } from './setting_kinds.js'
-import { FILES, WEBHOOK_POOLS_MAX } from './subjects.js'
+import { FILES, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
 
 /** The limits of each corridor. */
 const CORRIDOR_LIMITS = {
