@@ -95,7 +95,10 @@ export const SETTINGS = {
   OPS_HOSTS: hosts('host names that OPS_PORT accepts besides loopback names and addresses'),
   CONSOLE: oneOf(['on', 'off'], 'on', 'off starts no console'),
   CONSOLE_HOST: host('address the console of operators listens on; beyond loopback only with TLS'),
-  CONSOLE_PORT: port('port of the console of operators', 8_090),
+  CONSOLE_PORT: port(
+    'port of the console of operators; where the default is taken, make run takes a free one',
+    8_090,
+  ),
   CONSOLE_HOSTS: hosts('host names that the console accepts besides loopback names'),
   CONSOLE_METRICS: addresses(
     'ops ports that the console draws, a DNS name for all its addresses; make run sets it',

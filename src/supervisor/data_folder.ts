@@ -1,17 +1,27 @@
 /**
- * DATA_DIR: created, checked to be writable and private, and locked.
+ * DATA_DIR: created, checked to be writable and private, and locked. An empty one is made private.
  *
  * - Two stacks never share a folder, because the processor is the single writer. The lock is an
  *   exclusive SQLite transaction on a file of its own: the kernel releases it with the process, so
  *   it is never stale, and it works between containers that share a volume.
  */
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import sqlite from 'sqlite3'
 import { requirePrivateDataDir } from '../settings/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
 
 const LOCK_FILE = 'supervisor.lock'
+const PRIVATE_FOLDER = 0o700
+const WRITE_OF_OTHERS = 0o022
 
 /** A running stack holds the lock. */
 export class FolderInUse extends StartupError {}
@@ -27,13 +37,14 @@ export interface DataFolder {
 export async function openDataFolder(given: string): Promise<DataFolder> {
   const path = resolve(given)
   createFolder(path, given)
+  closeIfEmpty(path)
   requirePrivateDataDir({ DATA_DIR: given })
   const release = await lock(path, given)
   return {
     path,
     folder: (name) => {
       const folder = join(path, name)
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
       return folder
     },
     file: (name) => join(path, name),
@@ -53,11 +64,18 @@ function createFolder(path: string, given: string): void {
   }
 }
 
+/** A new folder of `mkdir`: others can read it, but nothing is in it yet. */
+function closeIfEmpty(path: string): void {
+  const { uid, mode } = statSync(path)
+  if (uid !== process.geteuid?.() || (mode & WRITE_OF_OTHERS) !== 0) return
+  if (readdirSync(path).length === 0) chmodSync(path, PRIVATE_FOLDER)
+}
+
 /** `mkdirSync` with `recursive` never returns where no folder can be created (/proc). */
 function createWithParents(path: string): void {
   if (existsSync(path)) return
   createWithParents(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
+  mkdirSync(path, { mode: PRIVATE_FOLDER })
 }
 
 function lock(path: string, given: string): Promise<() => Promise<void>> {

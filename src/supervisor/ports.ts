@@ -3,10 +3,11 @@
  *
  * - The gateway cannot detect a taken port: gateways share theirs (SO_REUSEPORT), and so would
  *   those of another stack.
+ * - The console's default port gives way to another program: its address is in `sandbox.json`.
  */
 import { createSocket, type Socket } from 'node:dgram'
 import { createServer, type Server } from 'node:net'
-import type { SettingName, Settings } from '../settings/settings.js'
+import { SETTINGS, type SettingName, type Settings } from '../settings/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
 
 type PortName = Extract<SettingName, `${string}_PORT`>
@@ -17,7 +18,9 @@ export async function requireFreePorts(settings: Settings): Promise<void> {
     ['GRPC_PORT', settings.GRPC_HOST],
     ['OPS_PORT', settings.OPS_HOST],
   ]
-  if (settings.CONSOLE === 'on') wanted.push(['CONSOLE_PORT', settings.CONSOLE_HOST])
+  if (settings.CONSOLE === 'on' && !hasDefaultConsole(settings)) {
+    wanted.push(['CONSOLE_PORT', settings.CONSOLE_HOST])
+  }
   if (settings.NATS_URL === '') wanted.push(['NATS_PORT', '127.0.0.1'])
   refuseDuplicates(settings, wanted)
   const taken: PortName[] = []
@@ -26,6 +29,18 @@ export async function requireFreePorts(settings: Settings): Promise<void> {
   }
   if (taken.length > 0) throw new StartupError(takenSentence(settings, taken))
 }
+
+/** The port of the console, which this process claims where it was free to choose it. */
+export async function consolePort(settings: Settings): Promise<number> {
+  const { CONSOLE_HOST, CONSOLE_PORT } = settings
+  if (CONSOLE_PORT === 0) return freePort(CONSOLE_HOST)
+  if (!hasDefaultConsole(settings)) return CONSOLE_PORT
+  const { HTTP_PORT, GRPC_PORT, OPS_PORT, NATS_PORT } = settings
+  return portOrFree(CONSOLE_HOST, CONSOLE_PORT, [HTTP_PORT, GRPC_PORT, OPS_PORT, NATS_PORT])
+}
+
+const hasDefaultConsole = ({ CONSOLE_PORT }: Settings): boolean =>
+  String(CONSOLE_PORT) === SETTINGS.CONSOLE_PORT.fallback
 
 function refuseDuplicates(settings: Settings, wanted: readonly [PortName, string][]): void {
   for (const [name] of wanted) {
@@ -78,18 +93,39 @@ const STRIDE = 7_919
 export async function freePort(host: string): Promise<number> {
   for (let tried = 0; ; tried++) {
     const port = FIRST_PORT + ((process.pid * STRIDE + lastTried++) % PORTS)
-    const claim = createSocket('udp4').unref()
     try {
-      await bindClaim(claim, port)
-      await close(await listen(host, port))
+      await claimPort(host, port)
       return port
     } catch (error) {
-      claim.close()
       if (tried === PORTS) throw error
     }
   }
 }
 let lastTried = 0
+
+/** This port, or a free one when a program has it, another stack claims it, or it is reserved. */
+export async function portOrFree(
+  host: string,
+  port: number,
+  reserved: readonly number[],
+): Promise<number> {
+  if (reserved.includes(port)) return freePort(host)
+  return claimPort(host, port).then(
+    () => port,
+    () => freePort(host),
+  )
+}
+
+async function claimPort(host: string, port: number): Promise<void> {
+  const claim = createSocket('udp4').unref()
+  try {
+    await bindClaim(claim, port)
+    await close(await listen(host, port))
+  } catch (error) {
+    claim.close()
+    throw error
+  }
+}
 
 /** The UDP port of the same number, which nothing here serves; the process's end frees it. */
 function bindClaim(claim: Socket, port: number): Promise<void> {

@@ -24,7 +24,7 @@ import type { StackEnvironment } from './environment.js'
 import { planIso20022, refuseJournalOfOther } from './iso20022_programs.js'
 import type { NatsServer } from './nats_server.js'
 import type { PostgresServer } from './postgres_server.js'
-import { freePort } from './ports.js'
+import { consolePort, freePort } from './ports.js'
 import type { PlannedProgram, Program } from './program.js'
 
 /** The kernel limits the path of a socket to 107 bytes. */
@@ -235,11 +235,12 @@ export async function planStack(
 
 /** Its address is chosen before it starts, because `sandbox.json` names it. */
 export async function planConsole(
-  { CONSOLE, CONSOLE_HOST, CONSOLE_PORT, CONSOLE_TLS_CERT_FILE }: Settings,
+  settings: Settings,
   program: (port: string) => Program,
 ): Promise<ConsoleProgram | undefined> {
+  const { CONSOLE, CONSOLE_HOST, CONSOLE_TLS_CERT_FILE } = settings
   if (CONSOLE === 'off') return undefined
-  const port = CONSOLE_PORT === 0 ? await freePort(CONSOLE_HOST) : CONSOLE_PORT
+  const port = await consolePort(settings)
   const scheme = CONSOLE_TLS_CERT_FILE === '' ? 'http' : 'https'
   const url = `${scheme}://${joinAddress({ host: localHost(CONSOLE_HOST), port })}`
   return { name: 'console', url, program: () => program(String(port)), describe: () => url }

@@ -303,6 +303,7 @@ t.test('production hosts do not start with the sandbox rail unless that is allow
 t.test('a DATA_DIR or a file in it that others could have written is refused', async (t) => {
   const dataDir = tempFolder(t)
   const startError = (): Promise<string> => startErrorOf(t, {}, dataDir)
+  writeFileSync(join(dataDir, 'processor.db'), '', { mode: 0o600 })
   chmodSync(dataDir, 0o755)
   t.match(await startError(), `DATA_DIR=${dataDir} is open to others (mode 755): chmod 700 it`)
   chmodSync(dataDir, 0o700)
