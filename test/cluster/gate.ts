@@ -1,4 +1,5 @@
 /** Holds the calls of all clients back while nothing may be acknowledged. */
+import { throughEachCall } from '../support/each_call.js'
 import { eventually } from '../support/eventually.js'
 import type { Partner } from '../support/partner.js'
 
@@ -25,14 +26,7 @@ export function createGate(): Gate {
   }
   return {
     pass,
-    around: (partner) => ({
-      ...partner,
-      request: (...given) => pass(() => partner.request(...given)),
-      session: (token) => {
-        const session = partner.session(token)
-        return { ...session, request: (...given) => pass(() => session.request(...given)) }
-      },
-    }),
+    around: (partner) => throughEachCall(partner, pass),
     close: async () => {
       opened ??= new Promise((resolve) => (open = resolve))
       await eventually('calls have ended', () => inProgress === 0, ENDED_WITHIN_MS)

@@ -8,10 +8,10 @@
  */
 import { systemPause } from '../../src/base/clock.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
-import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { anIntent } from '../support/requests.js'
+import { mayFollow, pathOf } from '../support/lifecycle.js'
+import type { HttpAnswer, Partner } from '../support/partner.js'
+import { requestIntent } from '../support/payments.js'
 import { startLoop } from '../workload/loop.js'
-import { mayFollow } from '../workload/status_order.js'
 
 export interface History {
   readonly acknowledged: readonly string[]
@@ -40,8 +40,7 @@ export async function createIntents(partner: Partner, count: number): Promise<Ht
 
 /** Repeated it has its first answer, so a call whose idle connection is just closed is repeated. */
 export function createIntent(partner: Partner, key: number): Promise<HttpAnswer> {
-  const call = (): Promise<HttpAnswer> =>
-    partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`intent ${key}`))
+  const call = (): Promise<HttpAnswer> => requestIntent(partner, `intent ${key}`)
   return call().catch(call)
 }
 
@@ -80,15 +79,13 @@ export function startHistory(
   }
 
   const create = async (key: string): Promise<string | undefined> => {
-    const request = { ...anIntent(), partner_user_id: `${name} ${key}` }
-    const body = await succeed((partner) =>
-      partner.request('POST', '/v1/payment_intents', request, withKey(key)),
-    )
+    const user = { partner_user_id: `${name} ${key}` }
+    const body = await succeed((partner) => requestIntent(partner, key, user))
     return body?.['intent_id'] as string | undefined
   }
 
   const read = async (id: string): Promise<void> => {
-    const body = await succeed((partner) => partner.request('GET', `/v1/payment_intents/${id}`))
+    const body = await succeed((partner) => partner.request('GET', pathOf(id)))
     if (body === undefined) return
     const status = String(body['status'])
     const before = states.get(id)

@@ -12,10 +12,9 @@ import {
 } from '../../src/store/postgres/connection.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
-import { withKey } from '../support/partner.js'
+import { requestIntent } from '../support/payments.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
-import { anIntent } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { alternating, aTrialCluster, SHARDS } from '../support/trial_cluster.js'
 import { everyOutcome, startPayers } from '../workload/payers.js'
@@ -121,7 +120,7 @@ t.test('a partner moves under load', async (t) => {
   const signed = () => partner.request('GET', '/v1/balances', undefined, { nonce, timestamp })
   const before = await signed()
   t.equal(before.status, 200, before.text)
-  const created = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+  const created = await requestIntent(partner, 'k1')
   t.equal(created.status, 201, created.text)
 
   const newest = await transactionsAt(t, '')
@@ -134,7 +133,7 @@ t.test('a partner moves under load', async (t) => {
   t.equal(moved.exitCode, 0, moved.err)
   await areServed()
 
-  const repeated = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+  const repeated = await requestIntent(partner, 'k1')
   t.equal(repeated.status, created.status, 'a key of before the move')
   t.same(repeated.body, created.body, 'has its first answer, with its session token')
   t.equal((await signed()).status, 401, 'a nonce of before the move is used')
@@ -154,7 +153,7 @@ t.test('a partner moves under load', async (t) => {
 })
 
 t.test('it returns to the shard that it has left, and leaves it again', async (t) => {
-  const first = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+  const first = await requestIntent(partner, 'k1')
   t.equal(first.status, 201, first.text)
   for (const [to, key] of [
     ['books_2', 'k2'],
@@ -163,9 +162,9 @@ t.test('it returns to the shard that it has left, and leaves it again', async (t
     const moved = await ops('partner move second', '--to', to, ...BECAUSE)
     t.equal(moved.exitCode, 0, moved.out + moved.err)
     await areServed()
-    const repeated = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('k1'))
+    const repeated = await requestIntent(partner, 'k1')
     t.same([repeated.status, repeated.body], [201, first.body], `in ${to} a key has its answer`)
-    const created = await partner.request('POST', '/v1/payment_intents', anIntent(), withKey(key))
+    const created = await requestIntent(partner, key)
     t.equal(created.status, 201, created.text)
     const list = await partner.request(
       'GET',

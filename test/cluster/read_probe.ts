@@ -4,9 +4,9 @@
  * - A read is sent every EVERY_MS, also while earlier ones have no answer, so a client's own
  *   timeout does not lengthen a pause. Its nonce is stored, so each read waits for a commit.
  */
+import { pathOf } from '../support/lifecycle.js'
 import type { Partner } from '../support/partner.js'
-import { withKey } from '../support/partner.js'
-import { anIntent } from '../support/requests.js'
+import { intentIn, requestIntent } from '../support/payments.js'
 
 export interface ReadProbe {
   /** The longest time without a success that overlaps these moments of `performance.now()`. */
@@ -24,13 +24,7 @@ const PAUSE_FROM_MS = 2 * EVERY_MS
 
 /** @returns once a first read has succeeded */
 export async function startReadProbe(partner: Partner): Promise<ReadProbe> {
-  const created = await partner.request(
-    'POST',
-    '/v1/payment_intents',
-    anIntent(),
-    withKey(`read probe ${Math.random()}`),
-  )
-  const { intent_id: id } = created.body as { intent_id: string }
+  const path = pathOf(intentIn(await requestIntent(partner, `read probe ${Math.random()}`)).id)
   const pauses: { from: number; to: number }[] = []
   let last = performance.now()
   let lastSent = last
@@ -38,7 +32,7 @@ export async function startReadProbe(partner: Partner): Promise<ReadProbe> {
 
   const read = async (): Promise<void> => {
     const sent = performance.now()
-    const answer = await partner.request('GET', `/v1/payment_intents/${id}`).catch(() => undefined)
+    const answer = await partner.request('GET', path).catch(() => undefined)
     if (answer?.status !== 200) return
     const now = performance.now()
     if (now - last >= PAUSE_FROM_MS) pauses.push({ from: last, to: now })

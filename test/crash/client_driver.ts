@@ -8,9 +8,17 @@
  */
 import type { OperatorClient } from '../../src/operations/calls/operator_client.js'
 import { eventually } from '../support/eventually.js'
+import { pathOf } from '../support/lifecycle.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { retryUntilFinal, vietQr } from '../support/payments.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import {
+  expected,
+  idIn,
+  intentIn,
+  requestIntent,
+  requestPayout,
+  retryUntilFinal,
+} from '../support/payments.js'
+import { anIntent, payeeOf, scanOf, type IntentMembers } from '../support/requests.js'
 import type { Bank } from './bank.js'
 
 export interface ClientDriver {
@@ -22,7 +30,7 @@ export interface ClientDriver {
   /** Responses to compare with later ones. */
   readonly notes: Map<string, string>
   /** The same key creates the same intent. */
-  createIntent(over?: Record<string, unknown>, key?: string): Promise<HttpAnswer>
+  createIntent(over?: IntentMembers, key?: string): Promise<HttpAnswer>
   scan(over?: Record<string, unknown>): Promise<HttpAnswer>
   confirm(): Promise<HttpAnswer>
   renewSession(): Promise<void>
@@ -60,15 +68,11 @@ export function createClientDriver({
   bank,
 }: ClientDriverOptions): ClientDriver {
   const entities: string[] = []
-  const request = { ...anIntent(), partner_user_id: `user ${name}${ending}` }
+  const request = anIntent({ partner_user_id: `user ${name}${ending}` })
   let token = ''
-  let isThai = true
+  let corridor = request.corridor
 
-  const keyed = (key: string) => withKey(`${key} ${name}`)
-  const path = (): string => {
-    const id = entities.at(-1) ?? ''
-    return id.startsWith('pi_') ? `/v1/payment_intents/${id}` : `/v1/payouts/${id}`
-  }
+  const path = (): string => pathOf(entities.at(-1) ?? '')
   const view = async (): Promise<Projection> =>
     (await retryUntilFinal(() => partner.request('GET', path()))).body as Projection
   const repeat = async (what: string, attempt: () => Promise<boolean>): Promise<void> => {
@@ -93,20 +97,15 @@ export function createClientDriver({
     notes: new Map(),
     createIntent: async (over = {}, key = `create ${entities.length}`) => {
       const body = { ...request, ...over }
-      const answer = await retryUntilFinal(() =>
-        partner.request('POST', '/v1/payment_intents', body, keyed(key)),
-      )
-      const made = expected(answer, 201).body as { intent_id: string; session_token: string }
-      isThai = body.corridor === 'th_promptpay'
-      if (!entities.includes(made.intent_id)) entities.push(made.intent_id)
-      token = made.session_token
+      const answer = await retryUntilFinal(() => requestIntent(partner, `${key} ${name}`, body))
+      const made = intentIn(answer)
+      corridor = body.corridor
+      if (!entities.includes(made.id)) entities.push(made.id)
+      token = made.token
       return answer
     },
-    scan: (over = {}) => {
-      const thai = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-      return app('scan', { ...(isThai ? thai : { qr_payload: vietQr('100000') }), ...over })
-    },
-    confirm: () => app('confirm', undefined, keyed(`confirm ${entities.length}`)),
+    scan: (over = {}) => app('scan', { ...scanOf(corridor), ...over }),
+    confirm: () => app('confirm', undefined, withKey(`confirm ${entities.length} ${name}`)),
     renewSession: async () => {
       const { kyc_attestation, sanctions_attestation, partner_user_id } = request
       const body = { kyc_attestation, sanctions_attestation, partner_user_id }
@@ -120,16 +119,12 @@ export function createClientDriver({
       }),
     refund: () =>
       retryUntilFinal(() =>
-        partner.request('POST', `${path()}/refund`, undefined, keyed('refund')),
+        partner.request('POST', `${path()}/refund`, undefined, withKey(`refund ${name}`)),
       ),
     payOut: async (account, over = {}) => {
-      const { currency, reference, beneficiary } = aPayout()
-      const recipient = { ...beneficiary, account_number: account }
-      const body = { amount: '125000', currency, reference, beneficiary: recipient, ...over }
-      const answer = await retryUntilFinal(() =>
-        partner.request('POST', '/v1/payouts', body, keyed('payout')),
-      )
-      const { id } = answer.body as { id?: string }
+      const body = { beneficiary: payeeOf(account), ...over }
+      const answer = await retryUntilFinal(() => requestPayout(partner, `payout ${name}`, body))
+      const id = answer.status < 300 ? idIn(answer) : undefined
       if (id !== undefined && !entities.includes(id)) entities.push(id)
       return answer
     },
@@ -148,9 +143,4 @@ export function createClientDriver({
       }),
     until,
   }
-}
-
-export function expected(answer: HttpAnswer, status: number): HttpAnswer {
-  if (answer.status !== status) throw new Error(`${answer.status} instead: ${answer.text}`)
-  return answer
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { rawBooks } from '../support/books.js'
+import { pathOf } from '../support/lifecycle.js'
 import type { Partner } from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'
 import type { TestReceiver } from '../support/receiver.js'
@@ -39,10 +40,7 @@ export async function outcomesOf(
   const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const outcomes: Outcome[] = []
   for (const id of entities) {
-    const collection = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
-    const { text, body } = await retryUntilFinal(() =>
-      partner.request('GET', `/v1/${collection}/${id}`),
-    )
+    const { text, body } = await retryUntilFinal(() => partner.request('GET', pathOf(id)))
     const events = await books.all<{ type: string; body: string }>(
       // The event of a refused refund has the number of the refund after the id.
       `SELECT type, body FROM events WHERE entity = ?1 OR entity LIKE ?1 || '@%'

@@ -7,8 +7,10 @@ import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { connectOperator } from '../../src/operations/calls/operator_client.js'
 import { operatorAccessOf } from '../support/callers.js'
+import { throughEachCall } from '../support/each_call.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
+import { eventPrefixOf } from '../support/lifecycle.js'
+import { partnerOf, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { startSupervisedStack, type SupervisedStack } from '../support/supervised_stack.js'
 import { openBank } from './bank.js'
@@ -53,25 +55,14 @@ export async function startScenarioStack(
   t.teardown(() => receiver.close())
   let hits = 0
 
-  const counting = (call: Promise<HttpAnswer>): Promise<HttpAnswer> =>
-    call.then(
-      (answer) => {
-        if (answer.status >= 500) hits += 1
-        return answer
-      },
-      (error: unknown) => {
-        hits += 1
-        throw error
-      },
-    )
-  const watched: Partner = {
-    ...partner,
-    request: (...given) => counting(partner.request(...given)),
-    session: (token) => {
-      const app = partner.session(token)
-      return { request: (...given) => counting(app.request(...given)) }
-    },
-  }
+  const watched = throughEachCall(partner, async (call) => {
+    const answer = await call().catch((error: unknown) => {
+      hits += 1
+      throw error
+    })
+    if (answer.status >= 500) hits += 1
+    return answer
+  })
 
   return {
     stack,
@@ -113,7 +104,7 @@ export const expectedOf = (runs: readonly ScenarioRun[]): Scenario['expected'] =
 export function summaryOf(runs: readonly ScenarioRun[], found: readonly Outcome[]): object[] {
   const ids = idsOf(runs)
   return found.map(({ status, events, executions, received }, index) => {
-    const prefix = ids[index]?.startsWith('pi_') ? 'payment_intent.' : 'payout.'
+    const prefix = eventPrefixOf(ids[index] ?? '')
     const types = events.map(({ type }) => type)
     const expected = types.filter((type) => !isOptional(type)).sort()
     return {

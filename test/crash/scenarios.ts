@@ -5,7 +5,9 @@
  * within rounds (runner).
  */
 import { strict as assert } from 'node:assert'
-import { expected, type ClientDriver } from './client_driver.js'
+import { expected } from '../support/payments.js'
+import { ACCOUNTS, ENDINGS } from '../support/sandbox_outcomes.js'
+import type { ClientDriver } from './client_driver.js'
 
 export type Step = (client: ClientDriver) => Promise<unknown>
 
@@ -19,7 +21,8 @@ export interface ExpectedOutcome {
 }
 
 export interface Scenario {
-  readonly user?: '+fail' | '+slow' | '+unknown'
+  /** The ending of its user. Default: the usual one. */
+  readonly user?: string
   readonly steps: readonly Step[]
   readonly expected: readonly ExpectedOutcome[]
 }
@@ -85,12 +88,12 @@ export const INTENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
   'captured in Thailand': scenario(CAPTURED, ...captured),
   'captured in Vietnam': scenario(CAPTURED, createViet, scan, confirm, becomes('captured')),
   failed: {
-    user: '+fail',
+    user: ENDINGS.refused,
     ...scenario(INTENT_FAILED, create, scan, confirm, becomes('failed')),
   },
   cancelled: scenario(ends('cancelled', 'cancelled'), create, scan, idle, cancel),
-  slow: { user: '+slow', ...scenario(CAPTURED, ...captured) },
-  'unknown, then paid': { user: '+unknown', ...scenario(CAPTURED, ...captured) },
+  slow: { user: ENDINGS.slow, ...scenario(CAPTURED, ...captured) },
+  'unknown, then paid': { user: ENDINGS.unknownPaid, ...scenario(CAPTURED, ...captured) },
   refunded: scenario(REFUNDED, ...captured, refund, becomes('refunded')),
   'refund refused': scenario(
     REFUND_REFUSED,
@@ -127,16 +130,6 @@ export const INTENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
     expected: [CAPTURED, CAPTURED],
   },
 }
-
-/** Accounts of the sandbox bank by their outcomes. */
-const ACCOUNTS = {
-  usual: '0123456789',
-  notFound: '9990000002',
-  returned: '9990000005',
-  unknownPaid: '9990000006',
-  unknownRefused: '9990000007',
-  stuck: '9990000008',
-} as const
 
 const payTo =
   (account: keyof typeof ACCOUNTS, over: Record<string, unknown> = {}): Step =>

@@ -8,10 +8,15 @@ import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { rawBooks, sqliteOnly, storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
+import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { startProgram, type CliResult } from '../support/program.js'
-import { retryUntilFinal, payByQr, payOut, untilStatus } from '../support/payments.js'
-import { anIntent } from '../support/requests.js'
+import {
+  payByQr,
+  payOut,
+  requestIntent,
+  retryUntilFinal,
+  untilStatus,
+} from '../support/payments.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { fullDisk } from './faults.js'
 
@@ -52,7 +57,7 @@ const KEYS = Array.from({ length: 40 }, (_, number) => `disk ${number}`)
 t.test('a full disk stops the processor, which then recovers', ONLY_SQLITE, async (t) => {
   await payByQr(partner, 'before')
   const create = (key: string): Promise<HttpAnswer> =>
-    partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), withKey(key))
+    requestIntent(partner, key, { partner_user_id: key })
   const before = stack.output().length
   const answers: (HttpAnswer | undefined)[] = []
   const pid = stack.pidOf('processor')

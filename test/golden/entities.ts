@@ -5,8 +5,7 @@ import { openReceiver, type Receiver } from '../../src/operations/partners/webho
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { eventually } from '../support/eventually.js'
 import type { Partner } from '../support/partner.js'
-import { vietQr } from '../support/payments.js'
-import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody, scanOf, type IntentMembers } from '../support/requests.js'
 import { expect, type Recorder } from './recorder.js'
 
 const INTENTS = '/v1/payment_intents'
@@ -21,24 +20,20 @@ export const idIn = (path: string): string => path.split('/').at(-1) ?? ''
 export const atEndpoint = (id: string, rest = ''): string => `/v1/webhook_endpoints/${id}${rest}`
 
 export function createEntities(dataDir: string, { as, keyed, frozen }: Recorder) {
-  async function created(caller: string, key: string, over: object = {}): Promise<Paid> {
-    const body = { ...anIntent(), partner_user_id: `user ${key}`, ...over }
+  async function created(caller: string, key: string, over: IntentMembers = {}): Promise<Paid> {
+    const body = anIntent({ partner_user_id: `user ${key}`, ...over })
     const { intent_id, session_token } = await keyed(caller, INTENTS, body, `create ${key}`)
     const path = `${INTENTS}/${String(intent_id)}`
     return { caller, path, app: as(caller).session(String(session_token)) }
   }
 
-  async function quoted(caller: string, key: string, over: object = {}): Promise<Paid> {
+  async function quoted(caller: string, key: string, over: IntentMembers = {}): Promise<Paid> {
     const intent = await created(caller, key, over)
-    const isViet = 'corridor' in over && over.corridor === 'vn_vietqr'
-    const scan = isViet
-      ? { qr_payload: vietQr('100000') }
-      : { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-    expect(await intent.app.request('POST', `${intent.path}/scan`, scan), 200)
+    expect(await intent.app.request('POST', `${intent.path}/scan`, scanOf(over.corridor)), 200)
     return intent
   }
 
-  async function confirmed(caller: string, key: string, over: object = {}): Promise<Paid> {
+  async function confirmed(caller: string, key: string, over: IntentMembers = {}): Promise<Paid> {
     const intent = await quoted(caller, key, over)
     const extra = { headers: { 'Idempotency-Key': `confirm ${key}` } }
     expect(await intent.app.request('POST', `${intent.path}/confirm`, undefined, extra), 200)
@@ -46,9 +41,7 @@ export function createEntities(dataDir: string, { as, keyed, frozen }: Recorder)
   }
 
   async function payout(caller: string, key: string, account: string, more = {}): Promise<string> {
-    const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
-    const to = { beneficiary: { ...beneficiary!, account_number: account } }
-    const body = { amount, currency, reference, ...to, ...more }
+    const body = payoutBody({ beneficiary: payeeOf(account), ...more })
     const { id } = await keyed(caller, '/v1/payouts', body, key)
     return `/v1/payouts/${String(id)}`
   }

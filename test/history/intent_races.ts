@@ -1,8 +1,9 @@
 /** Races for signed requests and for intents. */
+import { pathOf } from '../support/lifecycle.js'
 import { withKey, type HttpAnswer } from '../support/partner.js'
-import { retryUntilFinal, vietQr } from '../support/payments.js'
+import { intentIn, requestIntent, retryUntilFinal } from '../support/payments.js'
 import { sendOnce } from '../support/raw_requests.js'
-import { anIntent } from '../support/requests.js'
+import { vietQr } from '../support/requests.js'
 import { createRecorder } from './history.js'
 import { intent, signedRequest, type IntentInput, type IntentOutput } from './models.js'
 import { codeOf, faultsOf, once, untilAnswered, type Race, type Racers } from './race.js'
@@ -50,17 +51,11 @@ export async function intentRace(racers: Racers): Promise<Race> {
   const { partners, rounds, name = '' } = racers
   const intents = await Promise.all(
     Array.from({ length: rounds }, async (_, round) => {
-      const body = {
-        ...anIntent(),
-        corridor: 'vn_vietqr',
-        partner_user_id: `racer ${name}${round}`,
-      }
-      const created = await retryUntilFinal(() =>
-        partners[0].request('POST', '/v1/payment_intents', body, withKey(`create ${name}${round}`)),
-      )
-      const made = created.body as Record<'intent_id' | 'session_token', string>
-      const recorder = createRecorder<IntentInput, IntentOutput>()
-      return { path: `/v1/payment_intents/${made.intent_id}`, token: made.session_token, recorder }
+      const over = { corridor: 'vn_vietqr', partner_user_id: `racer ${name}${round}` }
+      const key = `create ${name}${round}`
+      const created = await retryUntilFinal(() => requestIntent(partners[0], key, over))
+      const { id, token } = intentIn(created)
+      return { path: pathOf(id), token, recorder: createRecorder<IntentInput, IntentOutput>() }
     }),
   )
   return {

@@ -4,6 +4,7 @@
  *
  * Written from the contract; shares no logic with src or actors.
  */
+import { stepsFrom } from '../support/lifecycle.js'
 import type { Model } from './linearizability.js'
 
 /** Amounts are totals, in minor units. */
@@ -79,11 +80,6 @@ interface IntentState extends IntentView {
   readonly confirmedBy?: string
 }
 
-/** Made by the rail, at any time. */
-const BY_THE_RAIL: Readonly<Record<string, readonly string[]>> = {
-  authorized: ['captured', 'failed'],
-}
-
 /** An intent in time and within its limits, with a session token that a confirm consumes. */
 export const intent: Model<IntentState, IntentInput, IntentOutput> = {
   initial: { status: 'created' },
@@ -114,23 +110,19 @@ function accepted(
   state: IntentState,
   input: Exclude<IntentInput, { kind: 'read' }>,
 ): IntentState | null {
-  const isOpen = state.status === 'created'
-  switch (input.kind) {
-    case 'scan':
-      return isOpen ? { ...state, amount: input.amount } : null
-    case 'confirm':
-      if (state.confirmedBy === input.key) return state
-      return isOpen && state.amount !== undefined
-        ? { ...state, status: 'authorized', confirmedBy: input.key }
-        : null
-    case 'cancel':
-      return isOpen || state.status === 'authorized' ? { ...state, status: 'cancelled' } : null
-  }
+  if (input.kind === 'scan')
+    return state.status === 'created' ? { ...state, amount: input.amount } : null
+  const [status] = stepsFrom('intent', state.status, input.kind)
+  if (input.kind === 'cancel') return status === undefined ? null : { ...state, status }
+  if (state.confirmedBy === input.key) return state
+  if (status === undefined || state.amount === undefined) return null
+  return { ...state, status, confirmedBy: input.key }
 }
 
+/** The rail reports at any time. */
 function reached(state: IntentState, output: IntentOutput): readonly IntentState[] {
   if (output === 'refused') return []
-  const statuses = [state.status, ...(BY_THE_RAIL[state.status] ?? [])]
+  const statuses = [state.status, ...stepsFrom('intent', state.status, 'rail')]
   return statuses.map((status) => ({ ...state, status })).filter((next) => shows(next, output))
 }
 

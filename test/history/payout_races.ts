@@ -1,7 +1,6 @@
 /** Races of payouts: for one balance, and for idempotency keys. */
-import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { retryUntilFinal } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import type { HttpAnswer, Partner } from '../support/partner.js'
+import { requestDeposit, requestPayout, retryUntilFinal } from '../support/payments.js'
 import { createRecorder } from './history.js'
 import {
   balance,
@@ -19,16 +18,11 @@ const AMOUNTS = ['100000', '150000', '250000'] as const
 const AT_START = 1_000_000n
 const FUNDS = 200_000n
 
-const payout = (partner: Partner, name: string, amount: string): Promise<HttpAnswer> => {
-  const { beneficiary, reference } = aPayout()
-  const body = { amount, currency: CURRENCY, beneficiary, reference }
-  return partner.request('POST', '/v1/payouts', body, withKey(name))
-}
+const payout = (partner: Partner, name: string, amount: string): Promise<HttpAnswer> =>
+  requestPayout(partner, name, { amount })
 
-const deposit = (partner: Partner, name: string, amount: bigint): Promise<HttpAnswer> => {
-  const body = { currency: CURRENCY, amount: String(amount) }
-  return partner.request('POST', '/v1/funding/deposits', body, withKey(name))
-}
+const deposit = (partner: Partner, name: string, amount: bigint): Promise<HttpAnswer> =>
+  requestDeposit(partner, name, String(amount))
 
 const balances = (partner: Partner): Promise<HttpAnswer> => partner.request('GET', '/v1/balances')
 

@@ -8,8 +8,8 @@ import t, { type Test } from 'tap'
 import { untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
-import { retryUntilFinal, payOut, untilStatus, vietQr } from '../support/payments.js'
-import { anIntent, promptPayQr } from '../support/requests.js'
+import { retryUntilFinal, payOut, untilStatus } from '../support/payments.js'
+import { anIntent, promptPayQr, vietQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
 t.setTimeout(0)

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EVENT_TYPES, isSelected } from '../../src/base/event_types.js'
 import { auditOf } from '../support/audit.js'
+import { PAID, statusesOf } from '../support/lifecycle.js'
 import type { Endpoint, Received } from './receivers.js'
 import type { Accepted } from './scenarios/scenario.js'
 import {
@@ -35,14 +36,10 @@ const QUIET_WITHIN_MS = 120_000
 const POLL_MS = 250
 /** Time without a change after which the system counts as idle. */
 const STABLE_MS = 3_000
-const ENDED = ['captured', 'failed', 'expired', 'cancelled', 'refunded', 'completed', 'reversed']
-const INTENT = ['created', 'authorized', ...ENDED]
-const PAYOUT = ['created', 'processing', ...ENDED]
-const PAID = ['captured', 'refunded', 'completed', 'reversed']
 const NOT_AUDITED = { clean: true, report: 'not audited: the audit reads every row' }
 const DELIVERY = ['delivered', 'dead', 'pending', 'waiting']
 
-const sum = (counts: ByState, states = Object.keys(counts)): number =>
+const sum = (counts: ByState, states: readonly string[] = Object.keys(counts)): number =>
   states.reduce((total, state) => total + (counts[state] ?? 0), 0)
 
 const by = (name: string, from: string, n = 'count(*)'): string =>
@@ -142,7 +139,7 @@ export function accountLines(before: Counts, after: Counts, claims: Claims) {
   }
   const since = (of: (counts: Counts) => number): number => of(after) - of(before)
   /** In these states; all by default. */
-  const payments = (intents?: string[], payouts = intents): number =>
+  const payments = (intents?: readonly string[], payouts = intents): number =>
     since((counts) => sum(counts.intents, intents) + sum(counts.payouts, payouts))
   const stored = payments()
   const executed = since((counts) => counts.executed)
@@ -152,7 +149,7 @@ export function accountLines(before: Counts, after: Counts, claims: Claims) {
   const invalid = received.reduce((all, { faults }) => all + faults, 0)
   return [
     equal('accepted = stored', accepted.intents + accepted.payouts, stored, unknown),
-    equal('stored = ended + open', stored, payments(INTENT, PAYOUT)),
+    equal('stored = ended + open', stored, payments(statusesOf('intent'), statusesOf('payout'))),
     equal('paid = executed by the rail', payments(PAID), executed),
     equal('subscribed events = stored by the pool', subscribed, poolEvents),
     equal('deliveries = delivered + dead + pending', deliveries, sum(after.deliveries, DELIVERY)),

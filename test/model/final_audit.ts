@@ -6,10 +6,10 @@ import assert from 'node:assert/strict'
 import { instant } from '../../src/base/clock.js'
 import { limitKeys } from '../../src/limits/usage.js'
 import { answer } from '../../src/processor/cycle/answer.js'
+import type { IntentStatus } from '../support/lifecycle.js'
 import { pass, restart, setRail, step, fireDueTimers, type Harness } from './harness.js'
 import { DAY, INTENT_TTL } from './contract_rules.js'
 import { reportsOf } from './payments.js'
-import type { ModelState } from './model.js'
 
 /**
  * Intents that were not submitted expire; the rail executes the others and returns those with a
@@ -53,7 +53,7 @@ function auditStates({ model }: Harness): void {
   assert.equal(model.reserved, 0n)
 }
 
-const PLANS: Readonly<Record<ModelState, readonly string[]>> = {
+const PLANS: Readonly<Record<IntentStatus, readonly string[]>> = {
   created: [],
   expired: [],
   authorized: ['intent_confirmed'],

@@ -2,7 +2,8 @@
  * Merchants' codes for the model's scans, written by independent generators, with expected readings
  * written by hand.
  */
-import { generatePromptPay, generateVietQr } from '../support/qr_generators.js'
+import { generatePromptPay } from '../support/qr_generators.js'
+import { promptPayQr, vietQr, vietQrWith } from '../support/requests.js'
 import type { CorridorName } from './contract_rules.js'
 
 export interface MerchantCode {
@@ -20,16 +21,6 @@ export interface MerchantCode {
 }
 
 const NAMELESS = { name: '', city: '', mcc: '' }
-
-const promptPay = (method: string, mobile: string, amount: object = {}): string =>
-  generatePromptPay({
-    method,
-    application: 'PROMPTPAY_CREDIT_TRANSFER',
-    mobileNumber: mobile,
-    currencyCode: '764',
-    countryCode: 'TH',
-    ...amount,
-  })
 
 const toMobile = (account: string): Omit<MerchantCode, 'payload' | 'kind' | 'amount'> => ({
   corridor: 'th_promptpay',
@@ -51,26 +42,23 @@ const toViet: Omit<MerchantCode, 'payload' | 'kind' | 'amount'> = {
   masked: '****8859',
 }
 
-const vietQr = (fields: Readonly<Record<string, string>> = {}): string =>
-  generateVietQr({ bankBin: '970416', bankNumber: '257678859', ...fields })
-
 export const MERCHANT_CODES = {
   thaiStatic: {
     ...toMobile('0066812345678'),
-    payload: promptPay('QR_STATIC', '0066812345678'),
+    payload: promptPayQr('0066812345678'),
     kind: 'static',
     amount: null,
   },
   thaiOther: {
     ...toMobile('0066899999999'),
-    payload: promptPay('QR_STATIC', '0066899999999'),
+    payload: promptPayQr('0066899999999'),
     kind: 'static',
     amount: null,
   },
   /** Same payee as `thaiStatic`. */
   thaiDynamic: {
     ...toMobile('0066812345678'),
-    payload: promptPay('QR_DYNAMIC', '0066812345678', { amount: '360.00' }),
+    payload: promptPayQr('0066812345678', { method: 'QR_DYNAMIC', amount: '360.00' }),
     kind: 'dynamic',
     amount: 36_000n,
   },
@@ -97,18 +85,18 @@ export const MERCHANT_CODES = {
     references: ['REF1', 'REF2'],
     masked: '****0100',
   },
-  vietStatic: { ...toViet, payload: vietQr(), kind: 'static', amount: null },
+  vietStatic: { ...toViet, payload: vietQrWith({}), kind: 'static', amount: null },
   /** Same payee as `vietStatic`. */
   vietDynamic: {
     ...toViet,
-    payload: vietQr({ amount: '100000' }),
+    payload: vietQrWith({ amount: '100000' }),
     kind: 'dynamic',
     amount: 100_000n,
   },
   /** Another purpose is another payment. */
   vietPurpose: {
     ...toViet,
-    payload: vietQr({ amount: '100000', purpose: 'Cam on' }),
+    payload: vietQr('100000'),
     kind: 'dynamic',
     amount: 100_000n,
     references: ['', 'Cam on'],
@@ -121,7 +109,7 @@ export const BAD_CODES: Readonly<Record<string, string>> = {
   'https://example.com/pay': 'qr_malformed',
   [`${MERCHANT_CODES.thaiStatic.payload}\n`]: 'qr_malformed',
   [MERCHANT_CODES.thaiStatic.payload.replace('812345678', '812345679')]: 'qr_checksum_invalid',
-  [vietQr({ service: 'QRCASH' })]: 'qr_scheme_unsupported',
+  [vietQrWith({ service: 'QRCASH' })]: 'qr_scheme_unsupported',
 }
 
 /** A code of one corridor, scanned in the other. */

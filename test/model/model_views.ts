@@ -5,14 +5,9 @@
  *   view is called.
  * - A field that does not apply is absent.
  */
+import type { IntentStatus } from '../support/lifecycle.js'
 import { CORRIDOR_RULES } from './contract_rules.js'
-import {
-  boundQuote,
-  type ModelIntent,
-  type ModelQuote,
-  type ModelState,
-  type View,
-} from './model.js'
+import { boundQuote, type ModelIntent, type ModelQuote, type View } from './model.js'
 
 const RETRYABLE: Readonly<Record<string, boolean>> = { expired: true, rail_unavailable: true }
 
@@ -33,7 +28,7 @@ function quoteFields(quote: ModelQuote): object {
 }
 
 /** The current view, or the view at authorization. */
-export function intentView(intent: ModelIntent, state: ModelState = intent.state): View {
+export function intentView(intent: ModelIntent, state: IntentStatus = intent.state): View {
   const quote = boundQuote(intent)
   const rest = state === intent.state ? afterwards(intent) : {}
   const authorizedAt = intent.enteredAt.authorized
@@ -98,7 +93,7 @@ export function scanView(intent: ModelIntent, quote: ModelQuote): View {
   })
 }
 
-const RECEIPT_STATUS: Readonly<Record<ModelState, string>> = {
+const RECEIPT_STATUS: Readonly<Record<IntentStatus, string>> = {
   created: 'pending',
   authorized: 'pending',
   captured: 'captured',
@@ -109,7 +104,7 @@ const RECEIPT_STATUS: Readonly<Record<ModelState, string>> = {
 }
 
 /** States whose receipt shows the reserved or debited amount. */
-const HAS_DEBIT: Readonly<Record<ModelState, boolean>> = {
+const HAS_DEBIT: Readonly<Record<IntentStatus, boolean>> = {
   created: false,
   authorized: true,
   captured: true,

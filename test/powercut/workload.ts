@@ -14,8 +14,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 import type { Credentials } from '../../src/client/index.js'
-import { withKey, type HttpAnswer, type Partner, type Session } from '../support/partner.js'
-import { payByQr, payOut, retryUntilFinal, untilStatus } from '../support/payments.js'
+import { throughEachCall } from '../support/each_call.js'
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
+import {
+  expected,
+  payByQr,
+  payOut,
+  requestDeposit,
+  retryUntilFinal,
+  untilStatus,
+} from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 import { readTrace, type Trace } from './trace.js'
@@ -33,7 +41,7 @@ export interface RepeatableCall {
   readonly body: unknown
   readonly key: string
   /** The session token that replaces a signature. */
-  readonly token?: string
+  readonly token: string | undefined
 }
 
 export interface Acknowledged {
@@ -89,24 +97,16 @@ export async function record(rounds: number): Promise<Recording> {
   const note = (given: Omit<Acknowledged, 'position'>): void =>
     void acknowledged.push({ ...given, position: statSync(trace).size })
 
-  /** Calls whose acknowledgement is recorded. */
-  const recorded =
-    ({ request }: Session, token?: string): Session['request'] =>
-    async (method, path, body, options) => {
-      const answer = await request(method, path, body, options)
-      const kind = KIND_OF[path.split('/').at(-1) ?? '']
-      if (method !== 'POST' || kind === undefined || answer.status >= 300) return answer
-      const { id = '', intent_id = id } = answer.body as Readonly<Record<string, string>>
-      const key = options?.headers?.['Idempotency-Key'] ?? ''
-      const call = { path, body, key, ...(token === undefined ? {} : { token }) }
-      note({ kind, id: intent_id, call, text: answer.text })
-      return answer
-    }
-  const payer: Partner = {
-    ...partner,
-    request: recorded(partner),
-    session: (token) => ({ request: recorded(partner.session(token), token) }),
-  }
+  /** Acknowledgements of its calls are recorded. */
+  const payer = throughEachCall(partner, async (make, { method, path, body, options, token }) => {
+    const answer = await make()
+    const kind = KIND_OF[path.split('/').at(-1) ?? '']
+    if (method !== 'POST' || kind === undefined || answer.status >= 300) return answer
+    const { id = '', intent_id = id } = answer.body as Readonly<Record<string, string>>
+    const key = options?.headers?.['Idempotency-Key'] ?? ''
+    note({ kind, id: intent_id, call: { path, body, key, token }, text: answer.text })
+    return answer
+  })
 
   const payOutUntilEnd = async (key: string): Promise<void> => {
     const id = await payOut(payer, key)
@@ -114,11 +114,7 @@ export async function record(rounds: number): Promise<Recording> {
     note({ kind: 'ended', id, text: JSON.stringify(ended) })
   }
   const deposit = async (key: string): Promise<void> => {
-    const body = { currency: 'VND', amount: '1000' }
-    const { status, text } = await retryUntilFinal(() =>
-      payer.request('POST', '/v1/funding/deposits', body, withKey(`deposit ${key}`)),
-    )
-    if (status >= 300) throw new Error(`${status} ${text}`)
+    expected(await retryUntilFinal(() => requestDeposit(payer, `deposit ${key}`, '1000')), 201)
   }
   const client = async (name: number): Promise<void> => {
     for (let round = 0; round < rounds; round++) {

@@ -9,7 +9,7 @@ import assert from 'node:assert/strict'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
-import { mayFollow } from '../workload/status_order.js'
+import { mayFollow } from '../support/lifecycle.js'
 
 /** The first response to a call; null while none was received. */
 export interface RecordedAnswer {

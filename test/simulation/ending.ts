@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { DAY } from '../../src/base/clock.js'
 import type { Entry } from '../../src/rails/adapter/entry.js'
-import { isOver } from '../workload/status_order.js'
+import { OVER, PAID } from '../support/lifecycle.js'
 import {
   call,
   callOfOperator,
@@ -125,8 +125,6 @@ async function resolveOpen(simulation: SimulationContext): Promise<void> {
   }
 }
 
-const PAID = ['captured', 'refunded', 'completed', 'reversed']
-
 export async function checkEnd(simulation: SimulationContext): Promise<void> {
   const { workload, checker, rail, processors, bus, lost } = simulation
   await checker.checkAcknowledged(workload)
@@ -140,7 +138,7 @@ export async function checkEnd(simulation: SimulationContext): Promise<void> {
   const isOrphan = new Set(orphans.map(({ instruction }) => instruction))
   for (const row of rows) {
     const { id, state } = row
-    assert.ok(isOver(state) || PAID.includes(state), `${id} is final, not ${state}`)
+    assert.ok([...OVER, ...PAID].includes(state), `${id} is final, not ${state}`)
     const instruction = matched.get(id) ?? id
     if (workload.resolvedByOperator.has(id) || rail.falselyReported.has(instruction)) continue
     const entry = rail.entries.get(instruction)

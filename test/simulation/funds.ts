@@ -11,7 +11,7 @@ import { createFxConversion } from '../../src/processor/commands/funds/fx_conver
 import { createFxQuote } from '../../src/processor/commands/funds/fx_quote_create.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
-import { aPayout } from '../support/requests.js'
+import { payeeOf } from '../support/requests.js'
 import { DEMO } from '../support/world.js'
 import type { SimulatedCall } from './calls.js'
 import {
@@ -36,11 +36,7 @@ export const deposit = (key: string, made: RecordedAnswer): SimulatedCall => ({
 })
 
 export const save = (accountNumber: string, saved: SavedBeneficiary[]): SimulatedCall => ({
-  commandAt: () =>
-    createBeneficiary(DEMO, {
-      ...aPayout().beneficiary!,
-      account_number: accountNumber,
-    }),
+  commandAt: () => createBeneficiary(DEMO, payeeOf(accountNumber)),
   onAnswer: (answer) => {
     if (answer.ok) saved.push({ id: String((answer.view as View)['id']), disabled: false })
   },

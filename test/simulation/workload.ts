@@ -9,7 +9,8 @@
  */
 import type { KeyId } from '../../src/base/ids.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { anIntent, aPayout, payeeOf } from '../support/requests.js'
+import { ACCOUNTS, ENDINGS } from '../support/sandbox_outcomes.js'
 import {
   sendRequest,
   cancel,
@@ -61,9 +62,13 @@ export interface Workload extends PartnerMemory {
   readonly keys: SigningKeys
 }
 
-const USERS = ['user-1', 'user-2', 'user-1+fail', 'user-2+unknown', 'user-3+slow'] as const
+const USERS = [
+  ...['user-1', 'user-2', `user-1${ENDINGS.refused}`, `user-2${ENDINGS.unknownPaid}`],
+  `user-3${ENDINGS.slow}`,
+]
 const CORRIDORS = ['th_promptpay', 'vn_vietqr'] as const
-const ACCOUNTS = ['0123456789', '0123456789', ...[1, 5, 6, 7, 8].map((n) => `999000000${n}`)]
+const { usual, closed, returned, unknownPaid, unknownRefused, stuck } = ACCOUNTS
+const PAYEES = [usual, usual, closed, returned, unknownPaid, unknownRefused, stuck]
 const PAYOUT_AMOUNTS = ['125000', '125000', '12500000', '400000000'] as const
 const REFERENCES = ['invoice', 'invoice', 'invoice', 'sandbox:review'] as const
 const DEPOSIT_KEYS = 20
@@ -119,7 +124,7 @@ export function createWorkload(
     deposits.set(key, made)
     return deposit(key, made)
   }
-  const saveAny = (): SimulatedCall => save(random.pick(ACCOUNTS), saved)
+  const saveAny = (): SimulatedCall => save(random.pick(PAYEES), saved)
   const disableAny = (): SimulatedCall => {
     if (saved.length === 0) return saveAny()
     return disable(random.pick(saved.slice(-RECENT)))
@@ -272,16 +277,14 @@ function newPayout(
   to: SavedBeneficiary | null,
 ): PayoutRecord {
   const key = `payout ${number}`
-  const { beneficiary: inline, ...form } = aPayout()
+  const { beneficiary: _, ...form } = aPayout()
   const request = {
     ...form,
     idempotency_key: key,
     amount: random.pick(PAYOUT_AMOUNTS),
     reference: random.pick(REFERENCES),
     description: key,
-    ...(to === null
-      ? { beneficiary: { ...inline!, account_number: random.pick(ACCOUNTS) } }
-      : { beneficiary_id: to.id }),
+    ...(to === null ? { beneficiary: payeeOf(random.pick(PAYEES)) } : { beneficiary_id: to.id }),
   }
   const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null, stored: null }
   return { kind: 'payout', mark: key, key, request, to, ...unanswered }

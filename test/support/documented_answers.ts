@@ -8,13 +8,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/project_root.js'
-import type { BearerConnection, Connection, HttpAnswer } from '../../src/client/index.js'
+import type { Connection } from '../../src/client/index.js'
 import {
   createAnswerValidator,
   type AnswerToCheck,
   type AnswerValidator,
   type OpenApiDocument,
 } from '../contract/answer_validator.js'
+import { throughEachCall } from './each_call.js'
 
 export class UndocumentedAnswer extends Error {
   override name = 'UndocumentedAnswer'
@@ -50,17 +51,9 @@ function failAtExit(message: string): void {
 }
 
 /** The same connection, which accepts documented answers only. */
-export function requiringDocumented(connection: Connection): Connection {
-  const checked = (bearer: BearerConnection): BearerConnection => ({
-    request: async (method, path, body, options) => {
-      const answer: HttpAnswer = await bearer.request(method, path, body, options)
-      requireDocumented(method, path, answer)
-      return answer
-    },
+export const requiringDocumented = (connection: Connection): Connection =>
+  throughEachCall(connection, async (call, { method, path }) => {
+    const answer = await call()
+    requireDocumented(method, path, answer)
+    return answer
   })
-  return {
-    ...connection,
-    ...checked(connection),
-    session: (token) => checked(connection.session(token)),
-  }
-}

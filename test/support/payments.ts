@@ -4,19 +4,10 @@
  * Each step is retried with the same key while the response is missing or retryable.
  */
 import { withKey, type HttpAnswer, type Partner } from './partner.js'
-import { generateVietQr } from './qr_generators.js'
-import { anIntent, payoutBody, promptPayQr } from './requests.js'
+import { pathOf } from './lifecycle.js'
+import { anIntent, payoutBody, scanOf, type IntentMembers } from './requests.js'
 import { UndocumentedAnswer } from './documented_answers.js'
 import { eventually } from './eventually.js'
-
-/** A dynamic VietQR code with its amount, made by an independent generator. */
-export const vietQr = (amount: string): string =>
-  generateVietQr({
-    bankBin: '970416',
-    bankNumber: '257678859',
-    amount,
-    purpose: 'Cam on',
-  })
 
 const TRY_WITHIN_MS = 30_000
 
@@ -44,30 +35,36 @@ export interface PaidIntent {
 export async function payByQr(
   partner: Partner,
   key: string,
-  over: Record<string, unknown> = {},
+  over: IntentMembers = {},
 ): Promise<PaidIntent> {
-  const request = { ...anIntent(), partner_user_id: `user ${key}`, ...over }
-  const created = await retryUntilFinal(() =>
-    partner.request('POST', '/v1/payment_intents', request, withKey(`create ${key}`)),
+  const request = { partner_user_id: `user ${key}`, ...over }
+  const made = intentIn(
+    await retryUntilFinal(() => requestIntent(partner, `create ${key}`, request)),
   )
-  expectStatus(created, 201)
-  const { intent_id: id, session_token: token } = created.body as Record<string, string> & {
-    intent_id: string
-    session_token: string
+  const app = partner.session(made.token)
+  const call = async (action: string, body?: object, options = {}): Promise<HttpAnswer> => {
+    const path = `${pathOf(made.id)}/${action}`
+    return expected(await retryUntilFinal(() => app.request('POST', path, body, options)), 200)
   }
-  const app = partner.session(token)
-  const isThai = request.corridor === 'th_promptpay'
-  const scan = isThai
-    ? { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-    : { qr_payload: vietQr('100000') }
-  const scanned = await retryUntilFinal(() =>
-    app.request('POST', `/v1/payment_intents/${id}/scan`, scan),
-  )
-  expectStatus(scanned, 200)
-  const confirmed = await retryUntilFinal(() =>
-    app.request('POST', `/v1/payment_intents/${id}/confirm`, undefined, withKey(`confirm ${key}`)),
-  )
-  expectStatus(confirmed, 200)
+  await call('scan', scanOf(over.corridor))
+  await call('confirm', undefined, withKey(`confirm ${key}`))
+  return made
+}
+
+/** One request for an intent, whatever its answer. */
+export const requestIntent = (
+  partner: Partner,
+  key: string,
+  over: IntentMembers = {},
+): Promise<HttpAnswer> =>
+  partner.request('POST', '/v1/payment_intents', anIntent(over), withKey(key))
+
+/** The intent that a request has created. @throws when it was rejected */
+export function intentIn(answer: HttpAnswer): PaidIntent {
+  const { intent_id: id, session_token: token } = expected(answer, 201).body as {
+    readonly intent_id: string
+    readonly session_token: string
+  }
   return { id, token }
 }
 
@@ -78,8 +75,7 @@ export async function payOut(
   over: Record<string, unknown> = {},
 ): Promise<string> {
   const created = await retryUntilFinal(() => requestPayout(partner, key, over))
-  if (created.status !== 202) expectStatus(created, 200)
-  return idIn(created)
+  return idIn(created.status === 202 ? created : expected(created, 200))
 }
 
 /** One request for a payout of VND, whatever its answer. */
@@ -88,6 +84,15 @@ export const requestPayout = (
   key: string,
   over: object = {},
 ): Promise<HttpAnswer> => partner.request('POST', '/v1/payouts', payoutBody(over), withKey(key))
+
+/** One request for test funds, whatever its answer. */
+export const requestDeposit = (
+  partner: Partner,
+  key: string,
+  amount: string,
+  currency = 'VND',
+): Promise<HttpAnswer> =>
+  partner.request('POST', '/v1/funding/deposits', { currency, amount }, withKey(key))
 
 export const idIn = ({ body }: HttpAnswer): string => (body as { readonly id: string }).id
 
@@ -107,6 +112,8 @@ export async function untilStatus(
   )
 }
 
-function expectStatus(answer: HttpAnswer, status: number): void {
+/** @throws when the answer has another status */
+export function expected(answer: HttpAnswer, status: number): HttpAnswer {
   if (answer.status !== status) throw new Error(`${answer.status} instead: ${answer.text}`)
+  return answer
 }

@@ -4,11 +4,14 @@ import {
   METADATA_PAIRS_MAX,
   METADATA_VALUE_MAX,
 } from '../../src/base/constants.js'
-import { generatePromptPay } from './qr_generators.js'
+import { generatePromptPay, generateVietQr } from './qr_generators.js'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 
-export function anIntent(given: Partial<CreateIntent> = {}): CreateIntent {
+/** The given members of a create. */
+export type IntentMembers = Partial<CreateIntent>
+
+export function anIntent(given: IntentMembers = {}): CreateIntent {
   return {
     partner_user_id: 'user-1',
     amount_usd_cents: 5_000,
@@ -62,12 +65,26 @@ export const largestMetadata = (character = '\u0001'): Record<string, string> =>
     }),
   )
 
-/** A static PromptPay code of a mobile number, made by an independent generator. */
-export const promptPayQr = (mobile = '0066812345678'): string =>
+/** What a payer of these intents scans: a static code with an amount, or a dynamic code. */
+export const scanOf = (corridor = 'th_promptpay') =>
+  corridor === 'th_promptpay'
+    ? { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
+    : { qr_payload: vietQr('100000') }
+
+/** A PromptPay code of a mobile number, made by an independent generator. Default: static. */
+export const promptPayQr = (mobile = '0066812345678', fields: object = {}): string =>
   generatePromptPay({
     method: 'QR_STATIC',
     application: 'PROMPTPAY_CREDIT_TRANSFER',
     mobileNumber: mobile,
     currencyCode: '764',
     countryCode: 'TH',
+    ...fields,
   })
+
+/** A VietQR code of a bank account, made by an independent generator. */
+export const vietQrWith = (fields: object): string =>
+  generateVietQr({ bankBin: '970416', bankNumber: '257678859', ...fields })
+
+/** A dynamic one with its amount. */
+export const vietQr = (amount: string): string => vietQrWith({ amount, purpose: 'Cam on' })

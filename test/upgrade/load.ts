@@ -8,7 +8,7 @@
 import { Agent } from 'node:http'
 import { connect, type Connection, type Credentials } from '../../src/client/index.js'
 import { withKey } from '../support/partner.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { anIntent, payoutBody } from '../support/requests.js'
 
 /** Moments of `performance.now()`. */
 interface Answered {
@@ -127,10 +127,9 @@ async function stepsOf(
       const answer = await next(kind).request(method, path, body, options)
       return answer.status === status ? undefined : `${method} ${path}: ${answer.text}`
     }
-  const { idempotency_key: _, ...payout } = aPayout({ amount: '125000' })
   const create = expecting(201, 'kept', 'POST', '/v1/payment_intents', anIntent())
   const createFresh = expecting(201, 'fresh', 'POST', '/v1/payment_intents', anIntent())
-  const pay = expecting(202, 'kept', 'POST', '/v1/payouts', payout)
+  const pay = expecting(202, 'kept', 'POST', '/v1/payouts', payoutBody())
   const balances = expecting(200, 'fresh', 'GET', '/v1/balances')
   const list = expecting(200, 'kept', 'GET', '/v1/payouts?limit=5')
   const fault = await create('upgrade drill')

@@ -3,16 +3,15 @@
  * for the partner, at its webhook receiver, in the books and at the rail, and the audit is clean.
  * Payments of other partners are those of the audit and the rail alone.
  */
-import { join } from 'node:path'
 import { systemPause } from '../../src/base/clock.js'
-import { FILES } from '../../src/base/subjects.js'
-import { openDatabase } from '../../src/store/sqlite/database.js'
 import { rawBooks } from '../support/books.js'
 import { DEMO } from '../support/world.js'
 import { auditOf } from '../support/audit.js'
+import { eventPrefixOf, PAID, pathOf } from '../support/lifecycle.js'
 import type { Partner } from '../support/partner.js'
 import { patience, type Patience } from '../support/patience.js'
 import { retryUntilFinal } from '../support/payments.js'
+import { instructionsAt } from '../support/rail_journal.js'
 import type { TestReceiver } from '../support/receiver.js'
 import type { Payers, Payment } from './payers.js'
 
@@ -39,8 +38,6 @@ const POLL_EVERY_MS = 250
 /** A payment is read so often: some wait for the third inquiry. */
 const READ_AGAIN_AFTER_MS = 1_000
 const FAILURES_SHOWN = 20
-/** Final statuses of payments that the bank has not executed. */
-const NOT_PAID = ['failed']
 
 export async function runFinalChecks(
   dataDir: string,
@@ -52,21 +49,20 @@ export async function runFinalChecks(
   const open = await openPaymentsOf(partner, payments, deadline)
   const reserved = await reservedOf(partner, deadline)
   const books = await rawBooks(dataDir)
-  const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const events = await books.all<{ id: string; what: string }>(
     `SELECT id, entity || ' ' || type AS what FROM events
      WHERE type <> 'payment_intent.authorized' AND tenant = ?`,
     [DEMO],
   )
   const undelivered = await undeliveredOf(events, () => receiver, deadline)
-  const instructions = await rail.all<{ id: string; executions: number }>(
+  const instructions = await instructionsAt<{ id: string; executions: number }>(
+    dataDir,
     'SELECT id, executions FROM instructions',
   )
   const created = await books.all<{ id: string; tenant: string }>(
     `SELECT id, tenant FROM payouts
      UNION ALL SELECT id, tenant FROM intents WHERE confirmed_at IS NOT NULL`,
   )
-  await rail.close()
   await books.close()
 
   const known = new Set(payments.map(({ id }) => id))
@@ -77,7 +73,7 @@ export async function runFinalChecks(
   const told = new Set(events.map(({ what }) => what))
   const executionsOf = new Map(instructions.map(({ id, executions }) => [id, executions]))
   const isPaid = ({ id }: Payment): boolean => (executionsOf.get(id) ?? 0) > 0
-  const isToBePaid = ({ finalStatus }: Payment): boolean => !NOT_PAID.includes(finalStatus)
+  const isToBePaid = ({ finalStatus }: Payment): boolean => PAID.includes(finalStatus)
   const { clean, report } = await auditOf(dataDir)
   return {
     lost: [
@@ -128,9 +124,8 @@ export function printChecks(
   return lost.length + doubled.length + contradictions.length === 0 && clean && payments.length > 0
 }
 
-const isIntent = (id: string): boolean => id.startsWith('pi_')
 const finalEventOf = ({ id, finalStatus }: Payment): string =>
-  `${id} ${isIntent(id) ? 'payment_intent' : 'payout'}.${finalStatus}`
+  `${id} ${eventPrefixOf(id)}${finalStatus}`
 
 /** At once; one after the other an hour's payments take another hour. */
 const READS_MAX = 16
@@ -159,9 +154,8 @@ async function lastStatusOf(
   finalStatus: string,
   deadline: Patience,
 ): Promise<string> {
-  const collection = isIntent(id) ? 'payment_intents' : 'payouts'
   for (;;) {
-    const { body } = await retryUntilFinal(() => partner.request('GET', `/v1/${collection}/${id}`))
+    const { body } = await retryUntilFinal(() => partner.request('GET', pathOf(id)))
     const { status = 'unknown' } = body as { status?: string }
     if (status === finalStatus || deadline.isOver()) return status
     await systemPause(READ_AGAIN_AFTER_MS)

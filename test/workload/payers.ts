@@ -3,7 +3,8 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
 import type { Partner } from '../support/partner.js'
 import { payByQr, payOut } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import { payeeOf } from '../support/requests.js'
+import { ACCOUNTS, ENDINGS } from '../support/sandbox_outcomes.js'
 import { startLoop } from './loop.js'
 
 export interface Payment {
@@ -54,42 +55,43 @@ export function startPayers(count: number, pay: Pay, pauseMs = 0): Payers {
   }
 }
 
-/** Suffixes of users and accounts of payouts, with the final status at the sandbox bank. */
-const FINAL_STATUS = {
-  '': 'captured',
-  '+fail': 'failed',
-  '+unknown': 'captured',
-  '0123456789': 'completed',
-  '9990000002': 'failed',
-  '9990000005': 'reversed',
-  '9990000006': 'completed',
-  '9990000007': 'failed',
-} as const
-type Kind = keyof typeof FINAL_STATUS
+type MakePayment = (partner: Partner, key: string) => Promise<Payment>
 
-const USUAL: readonly Kind[] = ['', '0123456789']
+const byQr =
+  (ending: string, finalStatus: string): MakePayment =>
+  async (partner, key) => {
+    const { id } = await payByQr(partner, key, { partner_user_id: `user ${key}${ending}` })
+    return { key, id, finalStatus }
+  }
+const toAccount =
+  (account: string, finalStatus: string): MakePayment =>
+  async (partner, key) => {
+    const id = await payOut(partner, key, { beneficiary: payeeOf(account) })
+    return { key, id, finalStatus }
+  }
 
-async function payAs(kind: Kind, partner: Partner, key: string): Promise<Payment> {
-  const isByQr = kind === '' || kind.startsWith('+')
-  const beneficiary = { ...aPayout().beneficiary, account_number: kind }
-  const id = isByQr
-    ? (await payByQr(partner, key, { partner_user_id: `user ${key}${kind}` })).id
-    : await payOut(partner, key, { beneficiary })
-  return { key, id, finalStatus: FINAL_STATUS[kind] }
-}
+const USUAL = [byQr(ENDINGS.usual, 'captured'), toAccount(ACCOUNTS.usual, 'completed')]
+const OTHERS = [
+  byQr(ENDINGS.refused, 'failed'),
+  byQr(ENDINGS.unknownPaid, 'captured'),
+  toAccount(ACCOUNTS.notFound, 'failed'),
+  toAccount(ACCOUNTS.returned, 'reversed'),
+  toAccount(ACCOUNTS.unknownPaid, 'completed'),
+  toAccount(ACCOUNTS.unknownRefused, 'failed'),
+]
 
 /** Each call is repeated until its response. */
 const oneOf =
-  (kinds: readonly Kind[]) =>
+  (payments: readonly MakePayment[]) =>
   (partner: Partner, randomOf: (payer: number) => SeededRandom): Pay => {
     const randoms: SeededRandom[] = []
-    return (key, payer) => payAs((randoms[payer] ??= randomOf(payer)).pick(kinds), partner, key)
+    return (key, payer) => (randoms[payer] ??= randomOf(payer)).pick(payments)(partner, key)
   }
 
 /** QR payments that are captured and payouts that complete. */
 export const usualOutcome = oneOf(USUAL)
 /** QR payments and payouts with every outcome; the usual ones are more frequent. */
 export const everyOutcome = oneOf([
-  ...USUAL.flatMap((kind) => [kind, kind, kind, kind]),
-  ...(['+fail', '+unknown', '9990000002', '9990000005', '9990000006', '9990000007'] as const),
+  ...USUAL.flatMap((usual) => [usual, usual, usual, usual]),
+  ...OTHERS,
 ])

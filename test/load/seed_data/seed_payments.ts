@@ -10,7 +10,8 @@ import { scanIntent } from '../../../src/processor/commands/intents/intent_scan.
 import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
 import { fireIntentTimer } from '../../../src/processor/commands/rail_reports/timer_fire.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
-import { anIntent, aPayout, promptPayQr } from '../../support/requests.js'
+import { anIntent, aPayout, payeeOf, promptPayQr } from '../../support/requests.js'
+import { ACCOUNTS, ENDINGS } from '../../support/sandbox_outcomes.js'
 import type { SandboxRail } from '../../support/sandbox_rail.js'
 import { DEMO, viewOf, type World } from '../../support/world.js'
 
@@ -61,7 +62,8 @@ export function createSeedIntents(world: World, rail: SandboxRail): SeedPayments
   const { ids, create } = numbered<'intent_id', IntentId>(world, 'intent_id')
   const qr_payload = promptPayQr()
   const intent = (index: number): Command => {
-    const partner_user_id = `user-${index % USERS}${outcomeOf(index) === 'failed' ? '+fail' : ''}`
+    const ending = outcomeOf(index) === 'failed' ? ENDINGS.refused : ENDINGS.usual
+    const partner_user_id = `user-${index % USERS}${ending}`
     return createIntent(DEMO, anIntent({ partner_user_id, idempotency_key: `seed-${index}` }))
   }
   const scan = ({ id, index }: Numbered<IntentId>): Command => {
@@ -99,7 +101,7 @@ export function createSeedIntents(world: World, rail: SandboxRail): SeedPayments
 
 /** The first beneficiaries; then one that the rail never answers, and three that it rejects. */
 export const BENEFICIARIES = 200
-const SPECIAL_ACCOUNTS = ['9990000008', '9990000001', '9990000002', '9990000003']
+const { stuck, closed, notFound, nameMismatch } = ACCOUNTS
 /** Few enough that each fills a page of a list, also with 10,000 payouts. */
 const REFERENCES = 400
 const REJECTED_EVERY = 25
@@ -115,10 +117,9 @@ export const REFERENCE_TEXTS = Array.from({ length: REFERENCES }, (_, index) =>
 )
 
 export async function createBeneficiaries(world: World): Promise<readonly string[]> {
-  const { beneficiary } = aPayout()
   const ordinary = Array.from({ length: BENEFICIARIES }, (_, index) => String(100_000_000 + index))
-  const commands = [...ordinary, ...SPECIAL_ACCOUNTS].map((account_number, index) =>
-    createBeneficiary(DEMO, { ...beneficiary!, name: `Nguyen Van ${index}`, account_number }),
+  const commands = [...ordinary, stuck, closed, notFound, nameMismatch].map((account, index) =>
+    createBeneficiary(DEMO, payeeOf(account, { name: `Nguyen Van ${index}` })),
   )
   return (await accepted<{ id: string }>(world, commands)).map(({ id }) => id)
 }

@@ -26,7 +26,7 @@ import { applyRailReport } from '../../../src/processor/commands/rail_reports/ra
 import type { Command } from '../../../src/processor/cycle/command.js'
 import type { RailReport } from '../../../src/rails/rail.js'
 import type { SeededRandom } from '../../fuzz/seeded_random.js'
-import { aPayout } from '../../support/requests.js'
+import { aPayout, payeeOf } from '../../support/requests.js'
 import { NO_FINDINGS } from '../../support/statements.js'
 import { DEMO, type World } from '../../support/world.js'
 import { approve, changeBy, reject, type ModelRequest } from './approvals.js'
@@ -97,7 +97,7 @@ function drawPayout({ model, random }: Known): Draw {
   const request: CreatePayout = aPayout({
     ...{ idempotency_key: `payout ${number}`, amount: String(amount) },
     ...{ reference: isHeld ? 'sandbox:review' : 'invoice' },
-    beneficiary: { ...aPayout().beneficiary!, account_number: account },
+    beneficiary: payeeOf(account),
   })
   return {
     text: `payout ${number} of ${amount}`,

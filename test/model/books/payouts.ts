@@ -1,4 +1,5 @@
 /** The model of payouts: acceptance, the rail's reports, reviewers and operators. */
+import type { PayoutStatus } from '../../support/lifecycle.js'
 import { isMove, reportOf, type Report, type ReportedMove } from './discrepancies.js'
 import type { BooksModel, Change, Code } from './model.js'
 
@@ -15,7 +16,7 @@ export interface ModelPayout {
   readonly account: string
   readonly createdAt: number
   id: string
-  state: 'created' | 'processing' | 'completed' | 'failed' | 'reversed'
+  state: PayoutStatus
   isSubmitted: boolean
   /** The rail's id of the execution. */
   transaction: string | null
