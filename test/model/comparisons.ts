@@ -18,7 +18,7 @@ export function compareAnswer(
   answer: Answer,
 ): void {
   const code = answer.ok ? 'ok' : answer.code
-  assert.equal(code, expected.code, `${operation.kind}: ${expected.code}, not ${code}`)
+  assert.equal(code, expected.code, `${operation.name}: ${expected.code}, not ${code}`)
   if (!answer.ok || expected.view === undefined) return
   assert.deepEqual(withoutMessage(answer.view), expected.view())
   if (expected.replayed === undefined) return

@@ -6,7 +6,8 @@
  */
 import fc from 'fast-check'
 import type { Model, ModelIntent } from './model.js'
-import type { Caller, ModelOperation } from './operations.js'
+import type { ModelOperation } from './operations.js'
+import type { OnIntent } from './partner_rules.js'
 
 export interface Generated {
   /** Null means that it is not applicable in this state. */
@@ -35,7 +36,9 @@ export const picked = (
 /** Not at an end of the range, which fast-check prefers. */
 export const seldom = (times: number): fc.Arbitrary<boolean> =>
   fc.nat(times).map((generated) => generated === Math.ceil(times / 2))
-export const callers: fc.Arbitrary<Caller> = seldom(30).map((is) => (is ? 'other tenant' : 'owner'))
+export const callers: fc.Arbitrary<OnIntent['by']> = seldom(30).map((is) =>
+  is ? 'other tenant' : 'owner',
+)
 export const keys = fc.option(fc.constantFrom('a', 'b'), { nil: null })
 
 /** An operation on an existing intent, mostly one where it is likely to have an effect. */

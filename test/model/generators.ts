@@ -3,6 +3,18 @@ import fc from 'fast-check'
 import { callers, generate, keys, onIntent, seldom, tokenOf, type Generated } from './generator.js'
 import type { CorridorName } from './contract_rules.js'
 import type { ModelIntent } from './model.js'
+import {
+  cancel,
+  confirm,
+  create,
+  get,
+  mintReceipt,
+  rate,
+  receipt,
+  refund,
+  remint,
+  timer,
+} from './operations.js'
 import { reporting } from './report_generators.js'
 import { scanning } from './scan_generators.js'
 import { USERS } from './tenant.js'
@@ -23,12 +35,8 @@ const creating = generate(
     unclean: seldom(20),
     key: keys,
   }),
-  ({ unverified, unclean, ...request }) => ({
-    ...request,
-    kind: 'create',
-    verified: !unverified,
-    clean: !unclean,
-  }),
+  ({ unverified, unclean, ...request }) =>
+    create({ ...request, verified: !unverified, clean: !unclean }),
 )
 
 /** Repeats a create with a used key, with or without a change. */
@@ -40,7 +48,7 @@ const repeating = generate(
     if (bound === undefined) return null
     const { user, cents, corridor } = bound.intent
     const request = { user, corridor, cents: changed ? 777 : cents, verified: true, clean: true }
-    return { kind: 'create', ...request, key }
+    return create({ ...request, key })
   },
 )
 
@@ -58,54 +66,45 @@ const confirming = onIntent(
     const index = quote === 'bound' || quote === 'version' ? -1 : -2
     const named = intent.quotes.at(index) ?? null
     const byVersion = quote === 'version' || quote === 'previousVersion'
-    return {
-      kind: 'confirm',
+    return confirm({
       by,
       intent,
       jti: tokenOf(intent, token),
       key,
       quoteId: quote === 'none' || byVersion ? null : named,
       quoteVersion: byVersion ? (named?.version ?? 0) : null,
-    }
+    })
   },
   isScanned,
 )
 
+const userOf = ({ user }: ModelIntent, other: boolean): string => (other ? 'another user' : user)
+
 const reminting = onIntent(
   'remint',
   fc.record({ by: callers, other: seldom(9), unverified: seldom(20), unclean: seldom(20) }),
-  ({ by, other, unverified, unclean }, intent) => ({
-    kind: 'remint',
-    by,
-    intent,
-    user: other ? 'another user' : intent.user,
-    verified: !unverified,
-    clean: !unclean,
-  }),
+  ({ by, other, unverified, unclean }, intent) =>
+    remint({ by, intent, user: userOf(intent, other), verified: !unverified, clean: !unclean }),
 )
 
 const refunding = onIntent(
   'refund',
   fc.record({ by: callers, key: keys }),
-  ({ by, key }, intent) => ({ kind: 'refund', by, intent, key }),
+  ({ by, key }, intent) => refund({ by, intent, key }),
   isPaid,
 )
 
-const simple = (kind: 'get' | 'cancel' | 'mintReceipt'): fc.Arbitrary<Generated> =>
-  onIntent(kind, fc.record({ by: callers }), ({ by }, intent) => ({ kind, by, intent }))
+const SIMPLE = { get, cancel, mintReceipt }
+const simple = (kind: keyof typeof SIMPLE): fc.Arbitrary<Generated> =>
+  onIntent(kind, fc.record({ by: callers }), ({ by }, intent) => SIMPLE[kind]({ by, intent }))
 
 const reopening = onIntent(
   'receipt',
   fc.record({ by: callers, other: seldom(5) }),
-  ({ by, other }, intent) => ({
-    kind: 'receipt',
-    by,
-    intent,
-    user: other ? 'another user' : intent.user,
-  }),
+  ({ by, other }, intent) => receipt({ by, intent, user: userOf(intent, other) }),
 )
 
-const timing = onIntent('timer', fc.record({}), (_, intent) => ({ kind: 'timer', intent }))
+const timing = onIntent('timer', fc.record({}), (_, intent) => timer(intent))
 
 const rating = generate(
   'rate',
@@ -116,7 +115,7 @@ const rating = generate(
     { currency: 'VND' as const, rate: '26500' },
     { currency: 'VND' as const, rate: '25999.7' },
   ),
-  (rate) => ({ kind: 'rate', ...rate }),
+  (given) => rate(given.currency, given.rate),
 )
 
 export const generators: fc.Arbitrary<Generated> = fc.oneof(

@@ -22,11 +22,9 @@ import {
   compareMismatches,
   compareInstructions,
 } from './comparisons.js'
-import { oracle } from './oracle.js'
 import { emptyModel, type Expectation, type Model, type ModelIntent } from './model.js'
-import type { ModelOperation, SimpleOperation } from './operations.js'
+import { get, timer, type ModelOperation, type System } from './operations.js'
 import type { SharedWorld } from './shared_world.js'
-import { commandOf } from './system_commands.js'
 import { openTenant, type Start } from './tenant.js'
 import { dueIds } from '../support/due_ids.js'
 
@@ -63,10 +61,9 @@ export async function openHarness(
 
 /** Runs the operations in one batch. */
 export async function step(harness: Harness, operations: readonly ModelOperation[]): Promise<void> {
-  const { model, tenant, shared } = harness
-  const { vault } = shared.world
-  const commands = operations.map((operation) => commandOf(tenant, operation, model.now, vault))
-  const expected = operations.map((operation) => oracle(model, operation))
+  const { model, shared } = harness
+  const commands = operations.map((operation) => operation.command(systemOf(harness)))
+  const expected = operations.map((operation) => operation.expected(model))
   if (harness.rebuilt) await shared.world.rebuild()
   const answers = await shared.runAll(commands)
   for (const [index, answer] of answers.entries()) recordGenerated(expected[index]!, answer)
@@ -76,6 +73,11 @@ export async function step(harness: Harness, operations: readonly ModelOperation
   compareEffects(harness)
   await compareIntents(harness, affectedBy(model, operations))
 }
+
+const systemOf = ({ tenant, model, shared }: Harness): System => ({
+  ...{ owner: tenant, now: instant(model.now) },
+  receiptSubject: shared.world.vault.receiptSubject,
+})
 
 function recordGenerated({ onAccepted, code }: Expectation, answer: Answer): void {
   if (code === 'ok' && answer.ok) onAccepted?.(answer.view as Record<string, unknown>)
@@ -96,17 +98,17 @@ function compareEffects({ model, tenant, shared, log }: Harness): void {
 
 /** The intents that operations name, and the youngest, which they may have created. */
 function affectedBy(model: Model, operations: readonly ModelOperation[]): ReadonlySet<ModelIntent> {
-  const named = operations.map((operation) => ('intent' in operation ? operation.intent : null))
+  const named = operations.map(({ intent }) => intent)
   const intents = [...named, model.intents.at(-1)]
   return new Set(intents.filter((intent) => intent !== null && intent !== undefined))
 }
 
 async function compareIntents(harness: Harness, intents: ReadonlySet<ModelIntent>): Promise<void> {
-  const { model, tenant, shared } = harness
-  const { vault } = shared.world
-  const gets = [...intents].map((intent): SimpleOperation => ({ kind: 'get', by: 'owner', intent }))
-  const answers = await shared.runAll(gets.map((get) => commandOf(tenant, get, model.now, vault)))
-  for (const [index, answer] of answers.entries()) compareIntent(gets[index]!.intent, answer)
+  const compared = [...intents]
+  const answers = await harness.shared.runAll(
+    compared.map((intent) => get({ by: 'owner', intent }).command(systemOf(harness))),
+  )
+  for (const [index, answer] of answers.entries()) compareIntent(compared[index]!, answer)
 }
 
 export function pass({ model, shared }: Harness, until: number): void {
@@ -127,11 +129,7 @@ export async function fireDueTimers(harness: Harness): Promise<void> {
   const byId = new Map(model.intents.map((intent) => [intent.id, intent]))
   const found = ids.flatMap((id) => byId.get(id) ?? [])
   assert.deepEqual(new Set(found), new Set(due), 'the store returns the due timers')
-  if (due.length > 0)
-    await step(
-      harness,
-      due.map((intent) => ({ kind: 'timer', intent })),
-    )
+  if (due.length > 0) await step(harness, due.map(timer))
 }
 
 /** Rebuilds the system as after a crash. */

@@ -5,6 +5,7 @@ import {
   RECEIPT_TTL,
   REFUNDABLE_FOR,
   SESSION_TTL,
+  type CorridorName,
 } from './contract_rules.js'
 import {
   enter,
@@ -18,18 +19,32 @@ import {
   type ModelIntent,
 } from './model.js'
 import { intentView, receiptView, timeText } from './model_views.js'
-import type {
-  CreateOperation,
-  ReceiptOperation,
-  RefundOperation,
-  RemintOperation,
-  SimpleOperation,
-} from './operations.js'
+export interface Attested {
+  readonly verified: boolean
+  readonly clean: boolean
+}
+
+export interface Create extends Attested {
+  readonly user: string
+  readonly cents: number
+  readonly corridor: CorridorName
+  readonly key: string | null
+}
+
+/** The intent, and the calling tenant: its owner or another one. */
+export interface OnIntent {
+  readonly by: 'owner' | 'other tenant'
+  readonly intent: ModelIntent
+}
+
+export interface Remint extends OnIntent, Attested {
+  readonly user: string
+}
 
 const NOT_FOUND = refused('payment_intent_not_found')
 const seconds = (at: number): number => Math.floor(at / 1_000)
 
-export function expectCreate(model: Model, operation: CreateOperation): Expectation {
+export function expectCreate(model: Model, operation: Create): Expectation {
   const { key, user, cents, corridor, verified, clean } = operation
   const request = JSON.stringify([user, cents, corridor, verified, clean])
   const bound = key === null ? undefined : model.createKeys.get(key)
@@ -72,7 +87,7 @@ const replayOf = (bound: BoundKey): Expectation => ({
   view: () => JSON.parse(bound.answer ?? '{}') as object,
 })
 
-function newIntent({ now }: Model, { user, cents, corridor }: CreateOperation): ModelIntent {
+function newIntent({ now }: Model, { user, cents, corridor }: Create): ModelIntent {
   return {
     id: null,
     jtis: [],
@@ -105,7 +120,7 @@ function jtiOf(token: string, intentId: string, expiresAt: number): string {
   return jti
 }
 
-export function expectRemint(model: Model, operation: RemintOperation): Expectation {
+export function expectRemint(model: Model, operation: Remint): Expectation {
   const { intent } = operation
   if (operation.by === 'other tenant') return NOT_FOUND
   if (operation.user !== intent.user) return refused('user_mismatch')
@@ -128,7 +143,7 @@ export function expectRemint(model: Model, operation: RemintOperation): Expectat
 }
 
 /** Only an intent that is not paid and not submitted. */
-export function expectCancel(model: Model, { by, intent }: SimpleOperation): Expectation {
+export function expectCancel(model: Model, { by, intent }: OnIntent): Expectation {
   if (by === 'other tenant') return NOT_FOUND
   const isWaiting = intent.state === 'authorized' && intent.submittedAt === null
   if (!isWaiting && !isOpen(intent, model.now)) return refused('payment_intent_not_cancelable')
@@ -139,7 +154,10 @@ export function expectCancel(model: Model, { by, intent }: SimpleOperation): Exp
   return accepted(view)
 }
 
-export function expectRefund(model: Model, { by, intent, key }: RefundOperation): Expectation {
+export function expectRefund(
+  model: Model,
+  { by, intent, key }: OnIntent & { readonly key: string | null },
+): Expectation {
   if (by === 'other tenant') return NOT_FOUND
   const bound = key === null ? undefined : model.refundKeys.get(key)
   if (bound !== undefined) {
@@ -164,16 +182,19 @@ export function expectRefund(model: Model, { by, intent, key }: RefundOperation)
   }
 }
 
-export function expectGet({ by, intent }: SimpleOperation): Expectation {
+export function expectGet(_: Model, { by, intent }: OnIntent): Expectation {
   return by === 'other tenant' ? NOT_FOUND : accepted(intentView(intent))
 }
 
-export function expectReceipt({ by, intent, user }: ReceiptOperation): Expectation {
+export function expectReceipt(
+  _: Model,
+  { by, intent, user }: OnIntent & { readonly user: string },
+): Expectation {
   if (by === 'other tenant' || user !== intent.user) return NOT_FOUND
   return accepted(receiptView(intent))
 }
 
-export function expectReceiptToken(model: Model, { by }: SimpleOperation): Expectation {
+export function expectReceiptToken(model: Model, { by }: OnIntent): Expectation {
   if (by === 'other tenant') return NOT_FOUND
   let token: unknown
   return {

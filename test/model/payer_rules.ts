@@ -16,11 +16,27 @@ import {
   type ModelQuote,
 } from './model.js'
 import { intentView, scanView } from './model_views.js'
-import type { ConfirmOperation, ScanOperation } from './operations.js'
+import type { OnIntent } from './partner_rules.js'
+
+export interface Scan extends OnIntent {
+  readonly jti: string
+  /** Text: a code that no corridor accepts. */
+  readonly code: MerchantCode | string
+  readonly amount: string | null
+  readonly acknowledged: boolean
+}
+
+export interface Confirm extends OnIntent {
+  readonly jti: string
+  readonly key: string | null
+  /** The quotes whose id and version the caller names. */
+  readonly quoteId: ModelQuote | null
+  readonly quoteVersion: number | null
+}
 
 const UNAUTHENTICATED = refused('authentication_failed')
 
-export function expectScan(model: Model, operation: ScanOperation): Expectation {
+export function expectScan(model: Model, operation: Scan): Expectation {
   const { intent, code } = operation
   if (operation.by === 'other tenant') return UNAUTHENTICATED
   if (intent.confirmation?.jti === operation.jti) return UNAUTHENTICATED
@@ -57,13 +73,13 @@ export function expectScan(model: Model, operation: ScanOperation): Expectation 
 }
 
 /** The amount to pay, or an error code. */
-function amountOf({ amount: given }: ScanOperation, { amount }: MerchantCode): bigint | string {
+function amountOf({ amount: given }: Scan, { amount }: MerchantCode): bigint | string {
   if (given !== null && BigInt(given) <= 0n) return 'local_amount_invalid'
   if (amount === null) return given === null ? 'local_amount_required' : BigInt(given)
   return given === null || BigInt(given) === amount ? amount : 'qr_amount_mismatch'
 }
 
-export function expectConfirm(model: Model, operation: ConfirmOperation): Expectation {
+export function expectConfirm(model: Model, operation: Confirm): Expectation {
   const { intent, jti, key } = operation
   if (operation.by === 'other tenant') return UNAUTHENTICATED
   const { confirmation } = intent
@@ -89,7 +105,7 @@ export function expectConfirm(model: Model, operation: ConfirmOperation): Expect
 
 function refusalOfConfirm(
   model: Model,
-  { intent, quoteId, quoteVersion }: ConfirmOperation,
+  { intent, quoteId, quoteVersion }: Confirm,
   quote: ModelQuote | null,
 ): string | null {
   if (!isOpen(intent, model.now)) return 'payment_intent_not_confirmable'

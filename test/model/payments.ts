@@ -4,7 +4,8 @@ import { tokenOf } from './generator.js'
 import type { CorridorName } from './contract_rules.js'
 import type { Model, ModelIntent } from './model.js'
 import { executionOf } from './report_generators.js'
-import type { ModelOperation } from './operations.js'
+import type { MerchantCode } from './merchant_codes.js'
+import { confirm, create, report, scan, type ModelOperation } from './operations.js'
 import { amountFor, amounts, codeFor } from './scan_generators.js'
 import { USERS } from './tenant.js'
 
@@ -21,56 +22,44 @@ export type Payment = typeof payments extends fc.Arbitrary<infer Drawn> ? Drawn 
 export const createOf = (
   { user, corridor }: Pick<ModelIntent, 'user' | 'corridor'>,
   cents = 100_000_000,
-): ModelOperation => ({
-  kind: 'create',
-  user,
-  corridor,
-  cents,
-  verified: true,
-  clean: true,
-  key: null,
-})
+): ModelOperation => create({ user, corridor, cents, verified: true, clean: true, key: null })
 
 export function scanOf(payment: Payment, intent: ModelIntent, model: Model): ModelOperation {
   const code = codeFor(payment.code, intent.corridor)
-  return {
-    kind: 'scan',
-    by: 'owner',
-    intent,
-    jti: tokenOf(intent, 0),
-    code,
-    amount: amountFor(payment.amount, intent, code, model),
-    acknowledged: payment.acknowledged,
-  }
+  const amount = amountFor(payment.amount, intent, code, model)
+  return scanned(intent, code, amount, payment.acknowledged)
 }
+
+/** By the payer's app. */
+export const scanned = (
+  intent: ModelIntent,
+  code: MerchantCode | string,
+  amount: string | null,
+  acknowledged = false,
+): ModelOperation =>
+  scan({ by: 'owner', intent, jti: tokenOf(intent, 0), code, amount, acknowledged })
 
 /** The same code and amount again, as by a payer who retries. */
 export function scanAgain(paid: ModelIntent, intent: ModelIntent): ModelOperation {
   const { code, minor } = paid.quotes.at(-1)!
-  const jti = tokenOf(intent, 0)
-  const amount = minor.toString()
-  return { kind: 'scan', by: 'owner', intent, jti, code, amount, acknowledged: false }
+  return scanned(intent, code, minor.toString())
 }
 
 export const reportsOf = (
   intent: ModelIntent,
   status: 'executed' | 'refused' | 'returned',
   reportId: string,
-): ModelOperation => ({
-  kind: 'report',
-  intent,
-  status,
-  execution: executionOf(intent, intent.transactionId ?? 'TX1'),
-  refusal: 'rejected',
-  reportId,
-})
+): ModelOperation => {
+  const execution = executionOf(intent, intent.transactionId ?? 'TX1')
+  return report({ intent, status, execution, refusal: 'rejected', reportId })
+}
 
-export const confirmOf = (intent: ModelIntent): ModelOperation => ({
-  kind: 'confirm',
-  by: 'owner',
-  intent,
-  jti: tokenOf(intent, 0),
-  key: null,
-  quoteId: null,
-  quoteVersion: null,
-})
+/** With one of its tokens; it names no quote. */
+export const confirmOf = (
+  intent: ModelIntent,
+  token = 0,
+  key: string | null = null,
+): ModelOperation => {
+  const jti = tokenOf(intent, token)
+  return confirm({ by: 'owner', intent, jti, key, quoteId: null, quoteVersion: null })
+}

@@ -12,57 +12,22 @@ import { auditRun, endRun } from './final_audit.js'
 import { INTENT_TTL } from './contract_rules.js'
 import { MERCHANT_CODES } from './merchant_codes.js'
 import type { ModelIntent } from './model.js'
-import type { ModelOperation } from './operations.js'
+import { cancel, remint, timer, type ModelOperation } from './operations.js'
+import { confirmOf, createOf, scanned } from './payments.js'
 import { openSharedWorld } from './shared_world.js'
 
 const START = Date.UTC(2026, 10, 21, 3)
 
 const CALLS: Readonly<Record<string, (intent: ModelIntent) => ModelOperation>> = {
-  confirm: (intent) => confirmation(intent, 0, 'a'),
-  confirmAgain: (intent) => confirmation(intent, 0, 'a'),
-  confirmOther: (intent) => confirmation(intent, 1, 'b'),
-  cancel: (intent) => ({ kind: 'cancel', by: 'owner', intent }),
-  deadline: (intent) => ({ kind: 'timer', intent }),
-  remint: (intent) => ({
-    kind: 'remint',
-    by: 'owner',
-    intent,
-    user: intent.user,
-    verified: true,
-    clean: true,
-  }),
-  rescan: (intent) => scan(intent, '72000'),
+  confirm: (intent) => confirmOf(intent, 0, 'a'),
+  confirmAgain: (intent) => confirmOf(intent, 0, 'a'),
+  confirmOther: (intent) => confirmOf(intent, 1, 'b'),
+  cancel: (intent) => cancel({ by: 'owner', intent }),
+  deadline: timer,
+  remint: (intent) =>
+    remint({ by: 'owner', intent, user: intent.user, verified: true, clean: true }),
+  rescan: (intent) => scanned(intent, MERCHANT_CODES.thaiStatic, '72000'),
 }
-
-const confirmation = (intent: ModelIntent, token: number, key: string): ModelOperation => ({
-  kind: 'confirm',
-  by: 'owner',
-  intent,
-  jti: intent.jtis[token] ?? '',
-  key,
-  quoteId: null,
-  quoteVersion: null,
-})
-
-const scan = (intent: ModelIntent, amount: string): ModelOperation => ({
-  kind: 'scan',
-  by: 'owner',
-  intent,
-  jti: intent.jtis[0] ?? '',
-  code: MERCHANT_CODES.thaiStatic,
-  amount,
-  acknowledged: false,
-})
-
-const create = (user: string): ModelOperation => ({
-  kind: 'create',
-  user,
-  cents: 5_000,
-  corridor: 'th_promptpay',
-  verified: true,
-  clean: true,
-  key: null,
-})
 
 const RACES = [
   ['confirm', 'cancel', 'deadline', 'remint', 'rescan'],
@@ -103,12 +68,15 @@ for (const calls of RACES) {
 /** Each intent has its own user, two tokens and a quote that expires after it. */
 async function readyToConfirm(harness: Harness, count: number): Promise<readonly ModelIntent[]> {
   const users = Array.from({ length: count }, (_, index) => `user ${index}`)
-  await step(harness, users.map(create))
+  await step(
+    harness,
+    users.map((user) => createOf({ user, corridor: 'th_promptpay' }, 5_000)),
+  )
   pass(harness, START + INTENT_TTL - 60_000)
   const { intents } = harness.model
   await step(
     harness,
-    intents.map((intent) => scan(intent, '36000')),
+    intents.map((intent) => scanned(intent, MERCHANT_CODES.thaiStatic, '36000')),
   )
   await step(
     harness,

@@ -11,7 +11,26 @@ import {
   type ModelIntent,
 } from './model.js'
 import { intentView } from './model_views.js'
-import type { ReportOperation } from './operations.js'
+
+export type ReportStatus =
+  'accepted' | 'executed' | 'refused' | 'returned' | 'not_found' | 'recall_refused'
+
+export interface Report {
+  /** Null means that the instruction is unknown. */
+  readonly intent: ModelIntent | null
+  readonly status: ReportStatus
+  readonly execution: Execution
+  readonly refusal: string
+  readonly reportId: string | null
+}
+
+/** The content of the rail's report. */
+export interface Execution {
+  readonly transactionId: string
+  readonly amount: bigint
+  readonly currency: string
+  readonly account: string
+}
 
 const DONE = accepted(() => ({}))
 
@@ -46,7 +65,7 @@ function recallAgain(model: Model, intent: ModelIntent): void {
   model.instructions.push({ kind: 'recall', intent })
 }
 
-export function expectReport(model: Model, report: ReportOperation): Expectation {
+export function expectReport(model: Model, report: Report): Expectation {
   const { intent, status, reportId } = report
   if (intent === null) model.mismatches.push(null)
   else if (status === 'executed') onExecuted(model, intent, report)
@@ -59,10 +78,7 @@ export function expectReport(model: Model, report: ReportOperation): Expectation
 }
 
 /** Whether a report matches the instruction of an authorized intent. */
-function matches(
-  { state, corridor, quotes }: ModelIntent,
-  { execution }: ReportOperation,
-): boolean {
+function matches({ state, corridor, quotes }: ModelIntent, { execution }: Report): boolean {
   const quote = quotes.at(-1)
   return (
     (state === 'authorized' || state === 'captured' || state === 'refunded') &&
@@ -72,7 +88,7 @@ function matches(
   )
 }
 
-function onExecuted(model: Model, intent: ModelIntent, report: ReportOperation): void {
+function onExecuted(model: Model, intent: ModelIntent, report: Report): void {
   const { transactionId } = report.execution
   if (!matches(intent, report)) model.mismatches.push(intent)
   else if (intent.state === 'authorized') capture(model, intent, transactionId)
@@ -80,7 +96,7 @@ function onExecuted(model: Model, intent: ModelIntent, report: ReportOperation):
 }
 
 /** A return implies an execution, whether that was reported or not. */
-function onReturned(model: Model, intent: ModelIntent, report: ReportOperation): void {
+function onReturned(model: Model, intent: ModelIntent, report: Report): void {
   if (!matches(intent, report)) return void model.mismatches.push(intent)
   const { transactionId } = report.execution
   if (intent.state === 'authorized') capture(model, intent, transactionId)

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { onIntent, seldom } from './generator.js'
 import { CORRIDOR_RULES } from './contract_rules.js'
 import type { ModelIntent } from './model.js'
-import type { Execution, ReportStatus } from './operations.js'
+import { report } from './operations.js'
+import type { Execution, ReportStatus } from './rail_rules.js'
 
 const isSubmitted = ({ state }: ModelIntent): boolean =>
   state === 'authorized' || state === 'captured'
@@ -33,11 +34,11 @@ export const reporting = onIntent(
     reportId: fc.option(fc.constantFrom('one', 'two'), { nil: null }),
     unknown: seldom(40),
   }),
-  ({ unknown, status, differs, transactionId, ...report }, picked) => {
+  ({ unknown, status, differs, transactionId, ...given }, picked) => {
     const intent = unknown ? null : picked
     if (!canBeReport(intent, status)) return null
     const execution = executionOf(picked, transactionId, differs)
-    return { kind: 'report', intent, status, execution, ...report }
+    return report({ intent, status, execution, ...given })
   },
   isSubmitted,
 )

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { callers, onIntent, seldom, tokenOf } from './generator.js'
 import { CORRIDOR_RULES, largestAmountFor, type CorridorName } from './contract_rules.js'
 import { BAD_CODES, MERCHANT_CODES, type MerchantCode } from './merchant_codes.js'
+import { scan } from './operations.js'
 import { usedIn, type Model, type ModelIntent } from './model.js'
 
 const CODES: Readonly<Record<CorridorName, readonly MerchantCode[]>> = {
@@ -96,6 +97,6 @@ export const scanning = onIntent(
   ({ by, token, code: generated, amount: generatedAmount, acknowledged }, intent, model) => {
     const code = codeFor(generated, intent.corridor)
     const amount = amountFor(generatedAmount, intent, code, model)
-    return { kind: 'scan', by, intent, jti: tokenOf(intent, token), code, amount, acknowledged }
+    return scan({ by, intent, jti: tokenOf(intent, token), code, amount, acknowledged })
   },
 )
