@@ -18,7 +18,7 @@ import {
   requestPayout,
   retryUntilFinal,
 } from '../support/payments.js'
-import { anIntent, payeeOf, scanOf, type IntentMembers } from '../support/requests.js'
+import { anIntent, payeeOf, scanOf, sessionOf, type IntentMembers } from '../support/requests.js'
 import type { Bank } from './bank.js'
 
 export interface ClientDriver {
@@ -107,9 +107,8 @@ export function createClientDriver({
     scan: (over = {}) => app('scan', { ...scanOf(corridor), ...over }),
     confirm: () => app('confirm', undefined, withKey(`confirm ${entities.length} ${name}`)),
     renewSession: async () => {
-      const { kyc_attestation, sanctions_attestation, partner_user_id } = request
-      const body = { kyc_attestation, sanctions_attestation, partner_user_id }
-      const answer = await retryUntilFinal(() => partner.request('POST', `${path()}/session`, body))
+      const call = () => partner.request('POST', `${path()}/session`, sessionOf(request))
+      const answer = await retryUntilFinal(call)
       token = (expected(answer, 200).body as { session_token: string }).session_token
     },
     cancel: () =>

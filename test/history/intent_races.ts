@@ -1,11 +1,10 @@
-/** Races for signed requests and for intents. */
+/** Races for intents. */
 import { pathOf } from '../support/lifecycle.js'
 import { withKey, type HttpAnswer } from '../support/partner.js'
 import { intentIn, requestIntent, retryUntilFinal } from '../support/payments.js'
-import { sendOnce } from '../support/raw_requests.js'
 import { vietQr } from '../support/requests.js'
 import { createRecorder } from './history.js'
-import { intent, signedRequest, type IntentInput, type IntentOutput } from './models.js'
+import { intent, type IntentInput, type IntentOutput } from './models.js'
 import { codeOf, faultsOf, once, untilAnswered, type Race, type Racers } from './race.js'
 
 const REFUSALS: readonly unknown[] = [
@@ -16,35 +15,6 @@ const REFUSALS: readonly unknown[] = [
   'quote_required',
   'authentication_failed',
 ]
-
-/** All clients send the same signed bytes. @param baseUrlOf the address that a client calls */
-export function nonceRace(
-  { partners, rounds, surprises }: Racers,
-  baseUrlOf: (client: number) => string,
-): Race {
-  const requests = Array.from({ length: rounds }, () => ({
-    headers: Object.entries(partners[0].sign('GET', '/v1/balances', '').headers),
-    recorder: createRecorder<'send', 'accepted' | 'refused'>(),
-  }))
-  return {
-    run: async (client) => {
-      for (const { headers, recorder } of requests) {
-        await recorder.record('send', async () => {
-          const request = { method: 'GET', path: '/v1/balances', headers }
-          const { status, text } = await sendOnce(baseUrlOf(client), request)
-          if (status >= 500) return undefined
-          if (status !== 200 && status !== 401) surprises.push(`${status} ${text}`)
-          return status === 200 ? 'accepted' : 'refused'
-        })
-      }
-    },
-    faults: () =>
-      requests.flatMap(({ recorder }, round) =>
-        faultsOf(`signed request ${round}`, signedRequest, recorder.operations),
-      ),
-    hasEveryOutcome: () => true,
-  }
-}
 
 /** Scans, confirms with two keys, cancels and reads of the same intents. */
 export async function intentRace(racers: Racers): Promise<Race> {

@@ -10,9 +10,10 @@ import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf, type Partner } from '../support/partner.js'
 import { startStack } from '../support/stack.js'
-import { intentRace, nonceRace } from './intent_races.js'
+import { intentRace } from './intent_races.js'
 import { balanceRace, keyRace } from './payout_races.js'
 import type { Racers } from './race.js'
+import { nonceRace } from './signed_requests.js'
 
 const CLIENTS = 4
 const ROUNDS = 12

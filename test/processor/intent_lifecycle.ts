@@ -23,7 +23,7 @@ import { depositFunds } from '../../src/processor/changes/funds.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import type { PartnerEntry } from '../../src/processor/cache/tenant_directory.js'
 import { thai, vietnamese } from '../qr/payloads.js'
-import { anIntent } from '../support/requests.js'
+import { anIntent, sessionOf } from '../support/requests.js'
 import { DEMO, viewOf, type World } from '../support/world.js'
 
 export const THAI = { payload: thai(), account: '0066812345678', currency: 'THB' } as const
@@ -145,7 +145,6 @@ function callsOn(
   id: IntentId,
   payload: string = THAI.payload,
 ) {
-  const { kyc_attestation, sanctions_attestation } = anIntent()
   return {
     scan: (amount: string | null = '36000', over: object = {}): Command =>
       scanIntent(
@@ -170,9 +169,7 @@ function callsOn(
     remint: (over: object = {}): Command =>
       remintSession(tenant, {
         intent_id: id,
-        partner_user_id: user,
-        kyc_attestation,
-        sanctions_attestation,
+        ...sessionOf(anIntent({ partner_user_id: user })),
         ...over,
       }),
     timer: (): Command => fireIntentTimer(id),

@@ -18,6 +18,7 @@ import { resolvePayout } from '../../src/processor/commands/payouts/payout_resol
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { thai, vietnamese } from '../qr/payloads.js'
+import { sessionOf } from '../support/requests.js'
 import { DEMO } from '../support/world.js'
 import {
   jtiIn,
@@ -142,16 +143,11 @@ export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Si
   }
 }
 
-export function remint(record: Accepted<IntentRecord>): SimulatedCall {
-  const { partner_user_id, kyc_attestation, sanctions_attestation } = record.request
-  const request = { intent_id: record.id, partner_user_id, kyc_attestation, sanctions_attestation }
-  return call(
-    () => remintSession(DEMO, request),
-    (view) => {
-      record.tokens.push(jtiIn(view['session_token']))
-    },
+export const remint = (record: Accepted<IntentRecord>): SimulatedCall =>
+  call(
+    () => remintSession(DEMO, { intent_id: record.id, ...sessionOf(record.request) }),
+    (view) => void record.tokens.push(jtiIn(view['session_token'])),
   )
-}
 
 export const cancel = (record: Accepted<IntentRecord>): SimulatedCall =>
   call(() => cancelIntent(DEMO, record.id), updateStatus(record))

@@ -41,6 +41,12 @@ export function aPayout(given: Partial<CreatePayout> = {}): CreatePayout {
   }
 }
 
+/** What a new session token of an intent is requested with. */
+export const sessionOf = (intent: CreateIntent) => {
+  const { partner_user_id, kyc_attestation, sanctions_attestation } = intent
+  return { partner_user_id, kyc_attestation, sanctions_attestation }
+}
+
 /** The body of `POST /v1/payouts`. */
 export function payoutBody<Given extends object>(given?: Given) {
   const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })

@@ -5,9 +5,10 @@
  * - A call that got no answer in time ends its race: what was recorded until then is checked.
  */
 import type { Partner } from '../support/partner.js'
-import { intentRace, nonceRace } from '../history/intent_races.js'
+import { intentRace } from '../history/intent_races.js'
 import { keyRace } from '../history/payout_races.js'
 import type { Racers } from '../history/race.js'
+import { nonceRace } from '../history/signed_requests.js'
 import type { CheckedClient } from './checked_client.js'
 import { startLoop } from './loop.js'
 
