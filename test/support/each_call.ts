@@ -6,7 +6,7 @@ export interface CallMade {
   readonly path: string
   readonly body: unknown
   readonly options: Parameters<BearerConnection['request']>[3]
-  /** Of a session; undefined means that the call is signed. */
+  /** The session token. Undefined means that the call is signed. */
   readonly token: string | undefined
 }
 
