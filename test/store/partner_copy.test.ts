@@ -2,11 +2,8 @@
  * The payments of a partner are set apart in steps, move with it and are put in place: both shards
  * have each row once at each moment, also after a crash in any step, and their audits are clean.
  */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { FILES } from '../../src/base/subjects.js'
-import { openCluster } from '../../src/store/cluster/cluster.js'
 import {
   copyOf,
   copyStep,
@@ -18,63 +15,23 @@ import { settleStep, undoCopy, undoStep } from '../../src/store/cluster/partner_
 import type { PartnerMove } from '../../src/store/cluster/partner_moves.js'
 import { lastNumbers, type Numbers } from '../../src/store/cluster/partner_numbers.js'
 import { beginTransfer, transferPartner } from '../../src/store/cluster/partner_transfer.js'
-import {
-  connectToPrimary,
-  parseStoreUrl,
-  type Connection,
-} from '../../src/store/postgres/connection.js'
-import { importSchemas } from '../../src/store/postgres/copy.js'
-import { migrate } from '../../src/store/postgres/migrate.js'
-import { BOOKS } from '../../src/store/postgres/store.js'
+import type { Connection } from '../../src/store/postgres/connection.js'
 import { auditShards } from '../cluster/shard_audit.js'
-import { writeSeedData } from '../load/seed_data/seed_data.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
-import { tempFolder } from '../support/temp_folder.js'
+import { requirePostgres } from '../support/postgres_server.js'
+import { BACK, BY, openTwoShards, THERE } from './two_shards.js'
 
 requirePostgres(t)
 t.setTimeout(0)
 
 const COUNT = 300
 const OPEN = 40
-const PARTNER = 'demo'
-const THERE: PartnerMove = { partner: PARTNER, from: 'books_1', to: 'books_2' }
-const BACK: PartnerMove = { partner: PARTNER, from: 'books_2', to: 'books_1' }
-const BY = { actor: 'ops', reason: 'a test' }
 const COUNTED = [
   ...(['intents', 'payouts', 'beneficiaries', 'limit_usage', 'ledger_entries', 'events'] as const),
   ...(['event_outcomes', 'outbox', 'idempotency', 'ledger_accounts'] as const),
 ]
 
-const server = await startPostgres(t, { fsync: 'off' })
-const dataDir = join(tempFolder(t), 'data')
-await writeSeedData({
-  ...{ folder: dataDir, count: COUNT, what: ['payouts', 'intents'] },
-  ...{ open: OPEN, now: systemClock.now() },
-})
-const never = (): Promise<void> => new Promise(() => undefined)
-const cluster = await openCluster({
-  ...{ url: server.url, name: 'test', pause: never, onNameTaken: () => undefined },
-})
-const connectTo = (schema: string): Promise<Connection> =>
-  connectToPrimary(parseStoreUrl(server.url), schema, 'test')
-const sql = await connectTo('cluster')
-t.teardown(async () => {
-  await sql.close()
-  await cluster.close()
-})
-for (const shard of ['books_1', 'books_2']) await cluster.addShard(shard)
-const file = join(dataDir, FILES.processorDatabase)
-await importSchemas(server.url, [{ schema: 'books_1', file, holds: 'books' }])
-const other = await connectTo('books_2')
-await migrate(other, 'books_2', BOOKS)
-await other.exec(`UPDATE owner SET epoch = 1;
-  UPDATE meta SET value = (SELECT value FROM books_1.meta WHERE name = 'nonce_salt')
-    WHERE name = 'nonce_salt';
-  INSERT INTO master_keys SELECT * FROM books_1.master_keys;
-  INSERT INTO lasting_keys SELECT * FROM books_1.lasting_keys;
-  INSERT INTO cluster.placements (partner, shard, since)
-    SELECT id, 'books_1', 0 FROM books_1.partners`)
-await other.close()
+const seeded = { count: COUNT, open: OPEN, now: systemClock.now() }
+const { url, dataDir, cluster, connectTo, sql } = await openTwoShards(t, seeded)
 
 /** The process ends before the commit of its transaction. */
 const crashing: Connection = {
@@ -87,7 +44,7 @@ const crashing: Connection = {
 }
 
 const assertClean = async (t: Test): Promise<void> => {
-  const { shards, union } = await auditShards({ url: server.url, dataDir })
+  const { shards, union } = await auditShards({ url, dataDir })
   t.same(union, [])
   for (const { shard, clean, report } of shards) t.ok(clean, `${shard}: ${report}`)
 }
@@ -96,7 +53,7 @@ const rowsIn = async (shard: string): Promise<unknown> => {
   const counts = COUNTED.map((table) => `(SELECT count(*) FROM ${shard}.${table}) AS ${table}`)
   return (await sql.all(`SELECT ${counts.join(', ')}`))[0]
 }
-const present = async () => (await copyOf(sql, PARTNER))!
+const present = async () => (await copyOf(sql, 'demo'))!
 
 const firstByte = (byte: string): string =>
   `UPDATE books_2."demo new idempotency_prints" SET prints = set_byte(prints, 0,
@@ -208,10 +165,10 @@ t.test('it moves with them, and rows are put in place', async (t) => {
   const foreign = (shard: string) =>
     sql.all(`SELECT 1 FROM ${shard}.intent_users WHERE links LIKE '%pi_foreign%'`)
   const whileVacuumed = async (): Promise<void> => {
-    const vacuum = await connectTo('books_2')
+    const vacuum = await connectTo('books_2', t)
     await vacuum.exec('BEGIN; LOCK TABLE "demo new events" IN SHARE UPDATE EXCLUSIVE MODE')
     t.match(await beginTransfer(sql, THERE), 'lock timeout', 'it waits before the shards are held')
-    await vacuum.close()
+    await vacuum.exec('ROLLBACK')
   }
   const end = await moved(THERE, whileVacuumed)
   t.match(end, { kind: 'moved', payments: 2 * COUNT })
@@ -222,7 +179,7 @@ t.test('it moves with them, and rows are put in place', async (t) => {
   await assertClean(t)
   for (const [shard, damage, repair] of DAMAGES) {
     await sql.exec(damage)
-    const { shards } = await auditShards({ url: server.url, dataDir })
+    const { shards } = await auditShards({ url, dataDir })
     const broken = shards.filter(({ clean }) => !clean).map((each) => each.shard)
     t.same(broken, [shard], damage)
     await sql.exec(repair)

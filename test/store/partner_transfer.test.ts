@@ -2,11 +2,9 @@
  * The ledger of a shard that took a partner in: its entries are older than those posted there
  * before, periods and balances are right all the same, and public ids and cursors stay.
  */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { HOUR, instant, MINUTE } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
-import { openCluster } from '../../src/store/cluster/cluster.js'
 import type { HeldAt, PartnerMove } from '../../src/store/cluster/partner_moves.js'
 import { beginTransfer, transferPartner } from '../../src/store/cluster/partner_transfer.js'
 import { POSTGRES } from '../../src/store/dialect.js'
@@ -19,56 +17,21 @@ import {
   type PostingRange,
 } from '../../src/store/ledger.js'
 import { entriesStatement, movedPostingStatement } from '../../src/store/lists.js'
-import {
-  connectToPrimary,
-  parseStoreUrl,
-  type Connection,
-} from '../../src/store/postgres/connection.js'
-import { importSchemas } from '../../src/store/postgres/copy.js'
-import { migrate } from '../../src/store/postgres/migrate.js'
-import { BOOKS } from '../../src/store/postgres/store.js'
-import { FILES } from '../../src/base/subjects.js'
 import type { Statement } from '../../src/store/database.js'
-import { writeSeedData } from '../load/seed_data/seed_data.js'
 import { eventually } from '../support/eventually.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
-import { tempFolder } from '../support/temp_folder.js'
+import { requirePostgres } from '../support/postgres_server.js'
+import { BACK, BY, openTwoShards, THERE } from './two_shards.js'
 
 requirePostgres(t)
 
 const FOREVER = Number.MAX_SAFE_INTEGER
 const DEMO = 'demo_sandbox' as TenantId
-const THERE: PartnerMove = { partner: 'demo', from: 'books_1', to: 'books_2' }
-const BACK: PartnerMove = { partner: 'demo', from: 'books_2', to: 'books_1' }
 const HELD: HeldAt = { epoch: 1, batch: 1 }
 const POSTED_BEFORE = 60
 
-const server = await startPostgres(t, { fsync: 'off' })
-const dataDir = join(tempFolder(t), 'data')
-await writeSeedData({
-  ...{ folder: dataDir, count: 40, what: ['payouts', 'intents'], open: 8 },
-  now: instant(Date.UTC(2026, 10, 21)),
-})
-const cluster = await openCluster({
-  ...{ url: server.url, name: 'test', onNameTaken: () => undefined },
-  pause: () => new Promise(() => undefined),
-})
-const connectTo = (schema: string): Promise<Connection> =>
-  connectToPrimary(parseStoreUrl(server.url), schema, 'test')
-const sql = await connectTo('cluster')
-const shards = {
-  books_1: await connectTo('books_1'),
-  books_2: await connectTo('books_2'),
-}
+const seeded = { count: 40, open: 8, now: instant(Date.UTC(2026, 10, 21)) }
+const { cluster, connectTo, sql, shards } = await openTwoShards(t, seeded)
 type Shard = keyof typeof shards
-t.teardown(async () => {
-  for (const each of [sql, ...Object.values(shards)]) await each.close()
-  await cluster.close()
-})
-for (const shard of Object.keys(shards)) await cluster.addShard(shard)
-const file = join(dataDir, FILES.processorDatabase)
-await importSchemas(server.url, [{ schema: 'books_1', file, holds: 'books' }])
-await migrate(shards.books_2, 'books_2', BOOKS)
 const OTHER = 'other_sandbox:USD'
 /** `count` postings of another partner, from a moment to another one. */
 const post = (shard: Shard, count: number, from: string, to: string): Promise<void> =>
@@ -84,11 +47,6 @@ const post = (shard: Shard, count: number, from: string, to: string): Promise<vo
           AS lines (line, account, amount) JOIN ledger_accounts AS a ON a.id = account;
     UPDATE ledger_accounts SET balance = balance + ${5 * count} WHERE id = '${OTHER}:prefund';
     UPDATE ledger_accounts SET balance = balance - ${5 * count} WHERE id = '${OTHER}:funding'`)
-await sql.exec(`UPDATE books_2.owner SET epoch = 1;
-  UPDATE books_2.meta SET value = (SELECT value FROM books_1.meta WHERE name = 'nonce_salt')
-    WHERE name = 'nonce_salt';
-  INSERT INTO cluster.placements (partner, shard, since)
-    SELECT id, 'books_1', 0 FROM books_1.partners`)
 // They are posted while the partner that moves pays in its own shard, and longer.
 const [moments] = await shards.books_1.all<{ low: number; high: number }>(
   'SELECT min(at) AS low, max(at) AS high FROM ledger_entries',
@@ -126,8 +84,7 @@ async function assertCursors(t: Test, shard: Shard, names: readonly string[]): P
 }
 
 async function move(to: PartnerMove): Promise<void> {
-  const by = { actor: 'ops', reason: 'a test' }
-  if (!(await cluster.requestPartnerMove(to, by))) throw new Error('the move is refused')
+  if (!(await cluster.requestPartnerMove(to, BY))) throw new Error('the move is refused')
   await beginTransfer(sql, to)
   const ended = await transferPartner(sql, to)
   if (ended.kind !== 'moved') throw new Error(JSON.stringify(ended))
@@ -157,8 +114,7 @@ async function assertPeriods(t: Test, shard: Shard): Promise<void> {
 const before = (await listedIn('books_1')).map(nameOf)
 
 t.test('nothing moves while an owner is at another batch or epoch', async (t) => {
-  const connection = await connectTo('cluster')
-  t.teardown(() => connection.close())
+  const connection = await connectTo('cluster', t)
   const owner = `SELECT epoch, last_batch AS batch FROM`
   const [[left], [other]] = await Promise.all([
     connection.all<HeldAt>(`${owner} books_1.owner`),
@@ -170,14 +126,14 @@ t.test('nothing moves while an owner is at another batch or epoch', async (t) =>
     { books_1: { ...at, batch: at.batch + 1 }, books_2: there },
     { books_1: at, books_2: { ...there, epoch: there.epoch + 1 } },
   ]) {
-    await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+    await cluster.requestPartnerMove(THERE, BY)
     await beginTransfer(connection, THERE)
     const ended = await transferPartner(connection, THERE, held)
     t.match(ended, { kind: 'given_up', cause: /the owner of books_\d has not waited/ })
     t.same((await listedIn('books_1')).map(nameOf), before)
     t.equal((await cluster.whereIs('demo'))?.shard, 'books_1')
   }
-  await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+  await cluster.requestPartnerMove(THERE, BY)
   await beginTransfer(connection, THERE)
   const unheld = await transferPartner(connection, THERE, { books_1: at })
   t.equal(unheld.kind, 'not_now', 'the other owner has not stopped')
@@ -185,9 +141,8 @@ t.test('nothing moves while an owner is at another batch or epoch', async (t) =>
 })
 
 t.test('an owner that waits cannot end a move whose transaction is under way', async (t) => {
-  const connection = await connectTo('cluster')
-  t.teardown(() => connection.close())
-  await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+  const connection = await connectTo('cluster', t)
+  await cluster.requestPartnerMove(THERE, BY)
   t.notOk(await cluster.holdForPartnerMove(THERE, HELD), 'it has not begun')
   t.ok(await cluster.beginPartnerMove(THERE))
   t.ok(await cluster.holdForPartnerMove(THERE, HELD))
@@ -205,10 +160,9 @@ t.test('an owner that waits cannot end a move whose transaction is under way', a
 })
 
 t.test('an owner waits for the other one longer than sessions may rest', async (t) => {
-  const connection = await connectTo('cluster')
-  t.teardown(() => connection.close())
+  const connection = await connectTo('cluster', t)
   await connection.exec(`SET idle_in_transaction_session_timeout = '100ms'`)
-  await cluster.requestPartnerMove(THERE, { actor: 'ops', reason: 'a test' })
+  await cluster.requestPartnerMove(THERE, BY)
   t.equal(await beginTransfer(connection, THERE), null)
   await eventually('it has rested', async () => {
     const [rest] = await sql.all<{ isLong: boolean }>(
@@ -283,16 +237,15 @@ t.test('moves do not multiply nonces', async (t) => {
 })
 
 t.test('a partner that is asked back at once has moved', async (t) => {
-  const by = { actor: 'ops', reason: 'a test' }
-  await cluster.requestPartnerMove(THERE, by)
+  await cluster.requestPartnerMove(THERE, BY)
   await cluster.beginPartnerMove(THERE)
   await cluster.holdForPartnerMove(THERE, HELD)
   await beginTransfer(sql, THERE)
   await transferPartner(sql, THERE)
-  t.ok(await cluster.requestPartnerMove(BACK, by))
+  t.ok(await cluster.requestPartnerMove(BACK, BY))
   t.equal(await cluster.partnerMoveState(THERE, HELD), 'moved')
   t.notOk(await cluster.giveUpPartnerMove(THERE, 'late'), 'the next move goes on')
   await cluster.giveUpPartnerMove(BACK, 'a test')
-  t.ok(await cluster.requestPartnerMove(BACK, by))
+  t.ok(await cluster.requestPartnerMove(BACK, BY))
   t.equal(await cluster.partnerMoveState(BACK, HELD), 'given_up', 'the same again is another one')
 })
