@@ -1,34 +1,14 @@
 /** `grpc.health.v1` of the gRPC servers, without a credential. */
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { ProtoGrpcType } from '../../protos/types/rail.js'
-import { createRpcAccess } from '../../src/auth/rpc_access.js'
 import { GRPC_HEALTH_CALLS_MAX } from '../../src/base/constants.js'
-import { createGrpcServer } from '../../src/grpc/server.js'
-import { contracts } from '../../src/grpc/contracts.js'
-import { withEveryRole } from '../support/callers.js'
 import { checkHealth, connectHealth, watchHealth } from '../support/grpc_health.js'
 import { eventually } from '../support/eventually.js'
+import { serveRail } from './rail_server.js'
 
 const RAIL = 'causeway.rail.v1.Rail'
-const end = (code: status) => ({ code, details: '' })
-
 async function serve(t: Test) {
-  const server = createGrpcServer({
-    access: createRpcAccess(withEveryRole('it_ours')),
-    unauthenticated: end(status.UNAUTHENTICATED),
-    denied: end(status.PERMISSION_DENIED),
-    tooSlow: end(status.DEADLINE_EXCEEDED),
-    malformed: () => end(status.INVALID_ARGUMENT),
-  })
-  const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
-  server.addService(Rail.service, {
-    Describe: () => undefined,
-    Summarize: () => undefined,
-    Link: () => undefined,
-  })
-  const port = await server.bind('127.0.0.1:0')
-  t.teardown(() => server.close(0))
+  const { server, port } = await serveRail(t)
   const client = connectHealth(`127.0.0.1:${port}`)
   t.teardown(() => client.close())
   return { server, client }

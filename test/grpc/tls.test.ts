@@ -6,36 +6,23 @@ import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import { Metadata, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { RailHandlers } from '../../protos/types/causeway/rail/v1/Rail.js'
-import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { configuredCaller, createCallers } from '../../src/auth/callers.js'
-import { createRpcAccess } from '../../src/auth/rpc_access.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { systemClock } from '../../src/base/clock.js'
 import { GRPC_CONNECTIONS_MAX } from '../../src/base/constants.js'
-import { createGrpcServer } from '../../src/grpc/server.js'
 import { CLEARTEXT, openGrpcTls, type GrpcTls, type TlsSettings } from '../../src/grpc/tls.js'
-import { contracts } from '../../src/grpc/contracts.js'
-import { withEveryRole } from '../support/callers.js'
 import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
 import { MODERN_SUITES, negotiated, NO_COMMON_SUITE, WEAK_SUITES } from '../support/tls_suites.js'
+import { Rail, serveRail, TOKEN } from './rail_server.js'
 
-const TOKEN = 'it_ours'
 const RELOAD_MS = 20
 const OWN_CONNECTION = { 'grpc.use_local_subchannel_pool': 1 }
-const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
 
 const ca = createAuthority()
 const otherAuthority = createAuthority('another CA')
 
-interface Party {
-  readonly tls: GrpcTls
-  replace(pair: Pair): TlsSettings
-  readonly log: string[]
-}
-
-function party(t: Test, name: string, pair: Pair, trusts = ca): Party {
+function party(t: Test, name: string, pair: Pair, trusts = ca) {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-tls-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const log: string[] = []
@@ -45,42 +32,12 @@ function party(t: Test, name: string, pair: Pair, trusts = ca): Party {
   return { tls, replace, log }
 }
 
-interface Served {
-  readonly address: string
+async function serve(t: Test, tls: GrpcTls) {
   /** Common names of the clients, in the order of their calls. */
-  readonly seen: string[]
-}
-
-/** Answers Describe with nothing. */
-async function serve(
-  t: Test,
-  tls: GrpcTls,
-  callers = withEveryRole(TOKEN),
-  onCall?: () => void,
-): Promise<Served> {
-  const seen: Served['seen'] = []
-  const end = (code: status) => ({ code, details: '' })
-  const server = createGrpcServer({
-    access: createRpcAccess(callers),
-    unauthenticated: end(status.UNAUTHENTICATED),
-    denied: end(status.PERMISSION_DENIED),
-    tooSlow: end(status.DEADLINE_EXCEEDED),
-    malformed: () => end(status.INVALID_ARGUMENT),
-    tls,
-  })
-  const handlers: RailHandlers = {
-    Describe: (call, callback) => {
-      if (onCall === undefined)
-        seen.push(String(call.getAuthContext().sslPeerCertificate?.subject.CN))
-      else onCall()
-      callback(null, {})
-    },
-    Link: () => undefined,
-    Summarize: () => undefined,
-  }
-  server.addService(Rail.service, handlers)
-  t.teardown(() => server.close(0))
-  const port = await server.bind('127.0.0.1:0')
+  const seen: string[] = []
+  const see: Parameters<typeof serveRail>[1] = (call) =>
+    seen.push(String(call.getAuthContext().sslPeerCertificate?.subject.CN))
+  const { port } = await serveRail(t, see, { tls })
   return { address: `localhost:${port}`, seen }
 }
 
@@ -151,7 +108,8 @@ t.test('a client certificate is read once for each connection', async (t) => {
     [configuredCaller('processor:books:certificate:processor_2')],
     systemClock,
   )
-  const { address } = await serve(t, server.tls, callers, () => undefined)
+  const { port } = await serveRail(t, undefined, { tls: server.tls, callers })
+  const address = `localhost:${port}`
   const client = party(t, 'client', ca.issue('processor_2'))
   const stub = new Rail(address, client.tls.channelCredentials(address), OWN_CONNECTION)
   t.teardown(() => stub.close())

@@ -19,13 +19,7 @@ const values = programOptions('model', 'Random intents against the reference mod
 })
 
 if (values.books) await runBooksSeeds(values.seed ?? randomInt(1_000_000_000))
-else {
-  runWorlds(t, {
-    runs: values.runs,
-    rebuilt: values.rebuilt,
-    ...(values.seed === undefined ? {} : { seed: values.seed }),
-  })
-}
+else runWorlds(t, values)
 
 /** With a seed only that one, as a failure names it. */
 async function runBooksSeeds(first: number): Promise<void> {

@@ -165,10 +165,10 @@ export interface ModelRunOptions {
   readonly runs: number
   /** Actors are rebuilt from SQLite before every batch. */
   readonly rebuilt: boolean
-  /** The seed of a failure to repeat; else random. */
-  readonly seed: number | undefined
+  /** Of a failure to repeat. Default: random. */
+  readonly seed?: number | undefined
   /** Milliseconds after which no further case begins. */
-  readonly within: number | undefined
+  readonly within?: number | undefined
 }
 
 /**

@@ -4,23 +4,14 @@
  * - A world is replaced after about 100 cases, because a restart reads all its data.
  */
 import type { Test } from 'tap'
-import { checkRuns } from './model_based.js'
+import { checkRuns, type ModelRunOptions } from './model_based.js'
 import { openSharedWorld } from './shared_world.js'
 
 const WORLDS_AT_ONCE = 4
 const RUNS_PER_WORLD = 100
 
-export interface WorldsOptions {
-  readonly runs: number
-  /** Actors are rebuilt from SQLite before every batch. */
-  readonly rebuilt: boolean
-  /** The seed of the first world; each further world adds 1. Random when absent. */
-  readonly seed?: number
-  /** Milliseconds after which no further case begins. */
-  readonly within?: number
-}
-
-export function runWorlds(t: Test, { runs, rebuilt, seed, within }: WorldsOptions): void {
+/** The seed is that of the first world; each further world adds 1. */
+export function runWorlds(t: Test, { runs, rebuilt, seed, within }: ModelRunOptions): void {
   t.jobs = WORLDS_AT_ONCE
   t.setTimeout(0) // shrinking a failure takes long
   const rounds = Math.ceil(runs / RUNS_PER_WORLD / WORLDS_AT_ONCE)

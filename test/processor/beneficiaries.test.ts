@@ -11,12 +11,13 @@ import { codeOf, DEMO, PRODUCTION, viewOf, type World } from '../support/world.j
 import {
   balanceOf,
   executed,
+  idsOf,
   pay,
   payoutTo,
   read,
   readAll,
-  see,
   runOnBothStores,
+  see,
 } from './scenarios.js'
 import { OTHER_TENANT } from './webhook_endpoints.js'
 
@@ -134,10 +135,7 @@ runOnBothStores({
     const listed = await readAll<BeneficiaryView>(world, (page) =>
       listBeneficiaries(DEMO, { limit: 2, ...page }),
     )
-    t.same(
-      listed.map(({ id }) => id),
-      made,
-    )
+    t.same(idsOf(listed), made)
     t.equal(listed[3]?.status, 'disabled')
     t.same(await readAll(world, (page) => listBeneficiaries(OTHER_TENANT, page)), [])
     for (const limit of [0, 101]) {
@@ -149,9 +147,6 @@ runOnBothStores({
   'a payout creates a beneficiary': async (t, world) => {
     const paid = await pay(world)
     const listed = await readAll<BeneficiaryView>(world, (page) => listBeneficiaries(DEMO, page))
-    t.same(
-      listed.map(({ id }) => id),
-      [paid.beneficiary.id],
-    )
+    t.same(idsOf(listed), [paid.beneficiary.id])
   },
 })

@@ -26,11 +26,13 @@ import { createBeneficiary } from '../../src/processor/commands/beneficiaries/be
 import type { MasterKey } from '../../src/auth/master_key.js'
 import { changeContexts } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { codeOf, createWorld, DEMO, MASTER, SILENT_LOG, viewOf } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { codeOf, createWorld, DEMO, MASTER, viewOf } from '../support/world.js'
 import { damage, rowsOf } from './damaged_world.js'
 import { authorized, beginLifecycle, captured, scanned, intentAt } from './intent_lifecycle.js'
 import {
   executed,
+  idsOf,
   OPERATOR,
   pay,
   payout,
@@ -116,11 +118,7 @@ for (const [way, change] of Object.entries(WAYS)) {
     const list = (limit: number): Promise<{ id: string }[]> =>
       readAll(world, (page) => listPayouts(DEMO, { limit, ...page }))
     for (const limit of [1, 2, 3, 100]) {
-      t.same(
-        (await list(limit)).map(({ id }) => id),
-        whole,
-        `pages of ${limit}`,
-      )
+      t.same(idsOf(await list(limit)), whole, `pages of ${limit}`)
     }
     const again = await readRawJson(world, listPayouts(DEMO, {}))
     t.notMatch(JSON.stringify(again), corrupt, 'lists omit the corrupt payout')
@@ -281,10 +279,7 @@ for (const [what, change] of Object.entries(ENDPOINT_DAMAGES)) {
       t.equal(codeOf(await world.run(command)), 'internal_error')
     }
     const { data } = viewOf<{ data: { id: string }[] }>(await world.run(listWebhookEndpoints(DEMO)))
-    t.same(
-      data.map(({ id }) => id),
-      [whole],
-    )
+    t.same(idsOf(data), [whole])
     t.equal(codeOf(await world.run(deleteWebhookEndpoint(DEMO, whole))), 'ok')
     t.equal(world.memory().corruptRows.count, 1)
   })

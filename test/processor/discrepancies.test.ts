@@ -18,15 +18,16 @@ import {
   accountOf,
   balanceOf,
   discrepanciesOf,
+  type DiscrepancyView,
   executed,
+  idsOf,
   OPERATOR,
   operatorLogOf,
   pay,
   read,
   readAll,
-  see,
   runOnBothStores,
-  type DiscrepancyView,
+  see,
 } from './scenarios.js'
 
 const PAID = 12_500_000n
@@ -279,10 +280,7 @@ runOnBothStores({
     const settled = await readAll<DiscrepancyView>(world, (page) =>
       listDiscrepancies({ resolved: true, limit: 1, ...page }),
     )
-    t.same(
-      settled.map(({ id }) => id),
-      [first!.id, second!.id],
-    )
+    t.same(idsOf(settled), [first!.id, second!.id])
     t.match(await operatorLogOf(t, first!.id), [
       { actor: 'ann', action: 'resolve_discrepancy_undo', evidence: EVIDENCE },
     ])

@@ -10,18 +10,20 @@ import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
+import { NOTHING_WANTED } from '../store/commit_rows.js'
 import { intentAt, scanned } from './intent_lifecycle.js'
 import { codeOf, createWorld, DEMO, PRODUCTION, viewOf, type World } from '../support/world.js'
 import {
   accountOf,
   balanceOf,
   executed,
+  idsOf,
   OPERATOR,
+  type PageView,
   pay,
   read,
   readAll,
   runOnBothStores,
-  type PageView,
 } from './scenarios.js'
 
 const INT64_MAX = 2n ** 63n - 1n
@@ -340,21 +342,8 @@ t.test('an unused quote is deleted', async (t) => {
   await convert(world, taken.id, 'k')
   world.clock.pass(3_600_000)
   for (let i = 0; i < 130; i++) await credit(world, 'JPY', '1')
-  const found = await world.store.load({
-    intents: [],
-    payouts: [],
-    beneficiaries: [],
-    idempotency: [],
-    indexedKeys: [],
-    usage: [],
-    discrepancies: [],
-    deposits: [],
-    fxQuotes: [id, taken.id],
-  })
-  t.same(
-    found.fxQuotes.map((row) => row.id),
-    [taken.id],
-  )
+  const found = await world.store.load({ ...NOTHING_WANTED, fxQuotes: [id, taken.id] })
+  t.same(idsOf(found.fxQuotes), [taken.id])
   await world.rebuild()
   t.equal(codeOf(await convert(world, id, 'late')), 'fx_quote_not_found')
   t.equal(codeOf(await convert(world, taken.id, 'other')), 'quote_expired')

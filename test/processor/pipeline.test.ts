@@ -18,6 +18,7 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { revokeKey } from '../../src/processor/commands/partners/key_revoke.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { createPipeline } from '../../src/processor/cycle/pipeline.js'
+import { NOTHING_WANTED } from '../store/commit_rows.js'
 import { collected } from '../support/collected.js'
 import { iterations } from '../support/event_loop.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
@@ -25,16 +26,8 @@ import { systemRandom } from '../../src/base/random.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import { Deposed, type Store, type StoredEvent } from '../../src/store/store.js'
 import { anIntent, aPayout } from '../support/requests.js'
-import {
-  BY_TEST,
-  codeOf,
-  createWorld,
-  DEMO,
-  RULES,
-  viewOf,
-  type World,
-  SILENT_LOG,
-} from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { BY_TEST, codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 
 interface Given {
   /** Replaces functions of the store. */
@@ -110,7 +103,7 @@ t.test('nothing is answered before its batch is on disk', async (t) => {
   const { intent_id: id } = viewOf<{ intent_id: string }>(await created)
   await bench.pipeline.idle()
   t.same(answers.sort(), ['created', 'read', 'replayed'])
-  const found = await world.store.load({ ...NOTHING, intents: [id] })
+  const found = await world.store.load({ ...NOTHING_WANTED, intents: [id] })
   t.equal(found.intents.length, 1)
 })
 
@@ -147,18 +140,6 @@ t.test('calls of a tenant that has left the books change nothing', async (t) => 
   world.memory().departed.delete(DEMO)
   t.equal((await submit(createIntent(DEMO, anIntent()))).ok, true)
 })
-
-const NOTHING = {
-  intents: [],
-  payouts: [],
-  beneficiaries: [],
-  idempotency: [],
-  indexedKeys: [],
-  usage: [],
-  fxQuotes: [],
-  discrepancies: [],
-  deposits: [],
-}
 
 t.test('instructions and events leave once, after their batch is on disk', async (t) => {
   const { world, allowCommits, ...bench } = await openedWithHeldCommits(t)

@@ -64,25 +64,20 @@ export function listJobs(
   ]
 }
 
-export interface JobQueue {
-  /** The next job that may start. Undefined means none: what is left follows a job that runs. */
-  take(): Job | undefined
-  ended(job: Job): void
-}
-
 /** The two runs of a file have the same temporary folders, so they follow each other. */
-export function createJobQueue(jobs: readonly Job[]): JobQueue {
+export function createJobQueue(jobs: readonly Job[]) {
   const left = [...jobs]
   const running = new Set<string>()
   return {
-    take: () => {
+    /** The next job that may start. Undefined means none: what is left follows a job that runs. */
+    take: (): Job | undefined => {
       const index = left.findIndex((job) => !running.has(fileOf(job)))
       if (index < 0) return undefined
       const [job] = left.splice(index, 1)
       if (job !== undefined) running.add(fileOf(job))
       return job
     },
-    ended: (job) => void running.delete(fileOf(job)),
+    ended: (job: Job) => void running.delete(fileOf(job)),
   }
 }
 

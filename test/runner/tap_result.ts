@@ -21,13 +21,7 @@ export interface TapResult {
   readonly failures: readonly string[]
 }
 
-export interface TapReader {
-  write(text: string): void
-  /** Resolves when the output is parsed. */
-  end(): Promise<TapResult>
-}
-
-export function readTap(): TapReader {
+export function readTap() {
   let passed = 0
   const skipped: string[] = []
   const notApplicable: string[] = []
@@ -50,8 +44,8 @@ export function readTap(): TapReader {
     if (result.closingTestPoint !== true) failures.push(diagnosisOf(result))
   })
   return {
-    write: (text) => void parser.write(text),
-    end: async () => {
+    write: (text: string) => void parser.write(text),
+    end: async (): Promise<TapResult> => {
       parser.end()
       await finished
       return { passed, skipped, notApplicable, failures }

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
-import { Deposed, type Wanted } from '../../src/store/store.js'
+import { Deposed } from '../../src/store/store.js'
 import type { Connection } from '../../src/store/postgres/connection.js'
 import { COMMIT_FUNCTION, commitValues } from '../../src/store/postgres/commit.js'
 import { FENCED } from '../../src/store/postgres/commit_function.js'
@@ -11,16 +11,9 @@ import { acquireLease } from '../../src/store/postgres/lease_wait.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
-import { anIntent, batchOf } from './commit_rows.js'
-import {
-  server,
-  log,
-  longPause,
-  shortPause,
-  newShard,
-  opened,
-  connected,
-} from './postgres_books.js'
+import { SILENT_LOG as log } from '../support/logs.js'
+import { anIntent, batchOf, NOTHING_WANTED } from './commit_rows.js'
+import { server, longPause, shortPause, newShard, opened, connected } from './postgres_books.js'
 
 t.test('a former owner commits nothing and fails its reads', async (t) => {
   const shard = newShard()
@@ -254,18 +247,13 @@ t.test('a commit without an answer from the server ends the ownership', async (t
   t.match(await committing, { message: /no answer/ }, 'a late answer does not count')
 })
 
-const NOTHING: Wanted = {
-  ...{ intents: [], payouts: [], beneficiaries: [], idempotency: [], indexedKeys: [] },
-  ...{ usage: [], fxQuotes: [], discrepancies: [], deposits: [] },
-}
-
 t.test('a server that does not answer a look-up ends the ownership', async (t) => {
   const shard = newShard()
   let now = 0
   const { store, failure } = await opened(t, shard, { elapsed: () => now, pause: shortPause })
   const blocker = await connected(t, shard)
   await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
-  const loading = store.load({ ...NOTHING, intents: ['pi_1'] })
+  const loading = store.load({ ...NOTHING_WANTED, intents: ['pi_1'] })
   now += ANSWER_WITHIN_MS
   await eventually('the failure', () => failure() !== undefined)
   t.match(failure(), { name: 'NoAnswer', message: /no answer from the server within 5000 ms/ })

@@ -9,7 +9,6 @@ import {
   type BearerConnection,
   type Connection,
   type Credentials,
-  type RequestOptions,
 } from '../../src/client/index.js'
 import { credentialsOf, type Sandbox } from '../../src/operations/calls/sandbox.js'
 import { requiringDocumented } from './documented_answers.js'
@@ -17,7 +16,6 @@ import { requiringDocumented } from './documented_answers.js'
 export type { HttpAnswer }
 export type Partner = Connection
 export type Session = BearerConnection
-export type Extra = RequestOptions
 
 /** Request options with this idempotency key. */
 export const withKey = (key: string): { headers: Record<string, string> } => ({

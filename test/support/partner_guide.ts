@@ -1,9 +1,8 @@
-/** The partner guide: the index and its pages, one for each page of /docs. */
+/** The pages of the partner guide, one for each of /docs. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
 
-export const PARTNER_GUIDE_INDEX = 'gateway/README.md'
 const PAGES = 'gateway/guide'
 
 /** From the project's root. */

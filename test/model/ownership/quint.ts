@@ -10,13 +10,8 @@ import { projectRoot } from '../../../src/base/project_root.js'
 const QUINT = join(projectRoot(), 'node_modules/@informalsystems/quint/dist/src/cli.js')
 export const MODEL = join(projectRoot(), 'test/model/ownership/ownership.qnt')
 
-/** A module of the model with a planted fault. */
-export interface ModelFault {
-  readonly module: string
-  readonly fault: string
-}
-
-export const MODEL_FAULTS: readonly ModelFault[] = [
+/** Modules of the model with a planted fault. */
+export const MODEL_FAULTS = [
   { module: 'no_fence', fault: 'a commit without epoch and batch' },
   { module: 'no_epoch_in_commits', fault: 'a commit without its epoch' },
   { module: 'no_batch_in_commits', fault: 'a commit without its batch' },

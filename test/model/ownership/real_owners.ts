@@ -6,7 +6,6 @@
  *
  * - A commit that is sent runs at the server when `execute` says, also after its process has ended.
  */
-import { createLog } from '../../../src/base/log.js'
 import type { Bindable } from '../../../src/store/database.js'
 import {
   holderOf,
@@ -35,14 +34,15 @@ import {
 import { BOOKS } from '../../../src/store/postgres/store.js'
 import { Deposed } from '../../../src/store/store.js'
 import { batchOf } from '../../store/commit_rows.js'
+import { SILENT_LOG as log } from '../../support/logs.js'
 
 export const PROCESSES = ['one', 'two'] as const
 export const SHARDS = ['books_1', 'books_2'] as const
 export const PARTNERS = ['acme', 'shop'] as const
 export const KEYS = [1, 2] as const
 
-export type ProcessName = (typeof PROCESSES)[number]
-export type ShardName = (typeof SHARDS)[number]
+type ProcessName = (typeof PROCESSES)[number]
+type ShardName = (typeof SHARDS)[number]
 
 export interface Key {
   readonly partner: string
@@ -90,38 +90,8 @@ interface Owning {
   unanswered?: Unanswered
 }
 
-export interface RealOwners {
-  /** No owner, no rows, no placements. */
-  reset(): Promise<void>
-  state(): Promise<ServerState>
-  owning(process: ProcessName): Owning | undefined
-  sent(): readonly SentCommit[]
-  hasSeen(process: ProcessName, shard: ShardName): boolean
-  pendingMoves(): readonly PartnerMove[]
-  /** By its last call to the server. */
-  isPlacedIn(partner: string, shard: string): boolean
-  look(process: ProcessName, shard: ShardName): Promise<string>
-  takeOver(process: ProcessName, shard: ShardName): Promise<string>
-  end(process: ProcessName): Promise<string>
-  heartbeat(process: ProcessName): Promise<string>
-  raiseEpoch(process: ProcessName, above: number): Promise<string>
-  release(process: ProcessName): Promise<string>
-  place(process: ProcessName, partner: string): Promise<string>
-  call(process: ProcessName, key: Key): Promise<string>
-  execute(commit: SentCommit, isRepeated: boolean): Promise<string>
-  lose(commit: SentCommit): Promise<string>
-  /** Undefined means that no answer has arrived. */
-  answered(process: ProcessName): 'done' | 'fenced' | undefined
-  answer(process: ProcessName): Promise<string>
-  read(process: ProcessName, key: Key): Promise<string>
-  announce(process: ProcessName): Promise<string>
-  requestMove(move: PartnerMove): Promise<string>
-  expireMove(): Promise<string>
-  transfer(move: PartnerMove): Promise<string>
-  close(): Promise<void>
-}
+export type RealOwners = Awaited<ReturnType<typeof openRealOwners>>
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** No heartbeat but those of the trace. */
 const never = (): Promise<void> => new Promise(() => undefined)
 const BY = { actor: 'a test', reason: 'a trace' }
@@ -162,7 +132,7 @@ const rowsOf = ({ partner, key, epoch, batch }: SentCommit) =>
     ],
   })
 
-export async function openRealOwners(url: string): Promise<RealOwners> {
+export async function openRealOwners(url: string) {
   const targets = parseStoreUrl(url)
   const opened: Connection[] = []
   const connect = async (schema: string, purpose: string): Promise<Connection> => {
@@ -230,6 +200,7 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
   })
 
   return {
+    /** No owner, no rows, no placements. */
     reset: async () => {
       for (const process of PROCESSES) await end(process)
       await server.exec(RESET)
@@ -238,7 +209,7 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       placements = PARTNERS.map(() => '')
       moves = []
     },
-    state: async () => {
+    state: async (): Promise<ServerState> => {
       const owners = await server.all<OwnerState & { shard: string }>(OWNERS)
       const rows = await server.all<{ shard: string; id: string }>(ROWS)
       const placed = await server.all<{ partner: string; shard: string }>(
@@ -258,14 +229,15 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
         placements,
       }
     },
-    owning: (process) => owning.get(process),
-    sent: () => sent,
-    hasSeen: (process, shard) => seen.has(`${process} ${shard}`),
-    pendingMoves: () => moves,
-    isPlacedIn: (partner, shard) =>
+    owning: (process: ProcessName) => owning.get(process),
+    sent: (): readonly SentCommit[] => sent,
+    hasSeen: (process: ProcessName, shard: ShardName) => seen.has(`${process} ${shard}`),
+    pendingMoves: (): readonly PartnerMove[] => moves,
+    /** By its last call to the server. */
+    isPlacedIn: (partner: string, shard: string) =>
       placements[PARTNERS.findIndex((each) => each === partner)] === shard,
 
-    look: async (process, shard) => {
+    look: async (process: ProcessName, shard: ShardName) => {
       const rows = await clusters.get(process)!.seenShards()
       seen.set(
         `${process} ${shard}`,
@@ -273,7 +245,7 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       )
       return 'seen'
     },
-    takeOver: async (process, shard) => {
+    takeOver: async (process: ProcessName, shard: ShardName) => {
       const holder = holderOf(process, 'here')
       const connection = await connect(shard, commitsOf(holder))
       try {
@@ -291,23 +263,23 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       }
     },
     end,
-    heartbeat: (process) => {
+    heartbeat: (process: ProcessName) => {
       const { connection, owned } = ownerOf(process)
       return deposedOr(() => beat(connection, owned.ownership().epoch), 'owner')
     },
-    raiseEpoch: (process, above) =>
+    raiseEpoch: (process: ProcessName, above: number) =>
       deposedOr(() => ownerOf(process).owned.raiseEpoch(above), 'raised'),
-    release: async (process) => {
+    release: async (process: ProcessName) => {
       await ownerOf(process).owned.release()
       await end(process)
       return released === 0 ? 'deposed' : 'released'
     },
-    place: async (process, partner) => {
+    place: async (process: ProcessName, partner: string) => {
       const { shard } = ownerOf(process)
       const place = await clusters.get(process)!.place(partner, shard)
       return place.shard === shard ? 'here' : 'elsewhere'
     },
-    call: (process, key) => {
+    call: (process: ProcessName, key: Key) => {
       const self = ownerOf(process)
       const { shard, owned, rows } = self
       if (rows.some((each) => each.partner === key.partner && each.key === key.key))
@@ -322,7 +294,7 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       committed.catch(() => undefined)
       return Promise.resolve('sent')
     },
-    execute: async (commit, isRepeated) => {
+    execute: async (commit: SentCommit, isRepeated: boolean) => {
       if (!isRepeated) sent = sent.filter((each) => each !== commit)
       const { epoch, batch, shard } = commit
       let result: 'done' | Error = 'done'
@@ -337,15 +309,16 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       if (awaiting?.commit === commit) awaiting.result ??= result
       return result === 'done' ? 'done' : 'fenced'
     },
-    lose: (commit) => {
+    lose: (commit: SentCommit) => {
       sent = sent.filter((each) => each !== commit)
       return Promise.resolve('lost')
     },
-    answered: (process) => {
+    /** Undefined means that no answer has arrived. */
+    answered: (process: ProcessName) => {
       const result = owning.get(process)?.unanswered?.result
       return result === undefined ? undefined : result === 'done' ? 'done' : 'fenced'
     },
-    answer: async (process) => {
+    answer: async (process: ProcessName) => {
       const self = ownerOf(process)
       const { result, commit, committed, resolve, reject } = self.unanswered!
       if (result === 'done') resolve()
@@ -356,18 +329,18 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       delete self.unanswered
       return 'acknowledged'
     },
-    read: (process, key) => {
+    read: (process: ProcessName, key: Key) => {
       const { owned, rows } = ownerOf(process)
       const isKnown = rows.some((each) => each.partner === key.partner && each.key === key.key)
       return deposedOr(() => owned.barrier(), isKnown ? 'found' : 'not found')
     },
-    announce: async (process) => {
+    announce: async (process: ProcessName) => {
       const { shard, owned } = ownerOf(process)
       const { epoch } = owned.ownership()
       const isPublished = await clusters.get(process)!.announce(shard, epoch, `${process}:1`)
       return isPublished ? 'published' : 'deposed'
     },
-    requestMove: async (move) => {
+    requestMove: async (move: PartnerMove) => {
       if (!(await cluster.requestPartnerMove(move, BY))) return 'refused'
       moves = [move]
       return 'requested'
@@ -379,7 +352,7 @@ export async function openRealOwners(url: string): Promise<RealOwners> {
       moves = []
       return 'expired'
     },
-    transfer: async (move) => {
+    transfer: async (move: PartnerMove) => {
       await beginTransfer(server, move)
       const transfer = await transferPartner(server, move)
       if (transfer.kind !== 'not_now') moves = []
