@@ -3,10 +3,10 @@ import { instant, systemClock, toRfc3339, type Instant } from '../../src/base/cl
 import { newId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Test } from 'tap'
-import { createLog } from '../../src/base/log.js'
 import type { Bus } from '../../src/bus/nats.js'
 import { createRelay, type Relay } from '../../src/processor/background/relay.js'
 import type { StoredEvent } from '../../src/store/store.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 
 const random = systemRandom()
 export const TENANT = 'demo_sandbox' as TenantId
@@ -41,7 +41,6 @@ export function relayOf(
   bus: Bus,
   { openEvents }: Pick<ReturnType<typeof createOutbox>, 'openEvents'>,
 ): Relay {
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
   const relay = createRelay({ bus: bus.publisher, openEvents, clock: systemClock, log })
   t.teardown(() => relay.stop())
   return relay

@@ -1,27 +1,18 @@
 /** The bus on a real nats-server: no event is lost by kills, freezes and a wiped stream. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { connect } from 'nats'
 import t, { type Test } from 'tap'
 import { instant, MINUTE, systemClock, type Clock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { EVENT_STREAM, EVENT_SUBJECTS } from '../../src/base/subjects.js'
 import type { Consumer, BusMessage } from '../../src/bus/consumer.js'
 import { fromMessage } from '../../src/bus/event_message.js'
 import { connectBus, streamProbe, type Bus } from '../../src/bus/nats.js'
+import type { StoredEvent } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
-import { createNatsServer, type NatsServer } from '../support/nats_server.js'
+import { readableLog, SILENT_LOG as log } from '../support/logs.js'
+import { createNatsServer, type NatsServer, startNats } from '../support/nats_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { anEvent, createOutbox, oneLine, relayOf, someEvents } from './bus_events.js'
-
-const log = createLog('test', { LOG_LEVEL: 'silent' })
-
-async function aServer(t: Test): Promise<NatsServer> {
-  const server = await createNatsServer(tempFolder(t))
-  t.teardown(() => server.kill())
-  return server
-}
 
 interface Times {
   readonly ackWaitMs?: number
@@ -47,29 +38,9 @@ const open = (
 
 const isUp = (bus: Bus) => eventually('bus up', () => bus.status() === 'up')
 
-async function aRunningServer(t: Test): Promise<NatsServer> {
-  const server = await aServer(t)
-  await server.start()
-  return server
-}
-
-async function aConfiguredServer(t: Test, configuration: string): Promise<NatsServer> {
-  const folder = tempFolder(t)
-  const file = join(folder, 'nats.conf')
-  writeFileSync(file, configuration)
-  const server = await createNatsServer(folder, ['-c', file])
-  t.teardown(() => server.kill())
-  await server.start()
-  return server
-}
-
 /** A running server with a bus that is up. */
-async function aRunningBus(
-  t: Test,
-  consumes = true,
-  times?: Times,
-): Promise<{ server: NatsServer; bus: Bus }> {
-  const server = await aRunningServer(t)
+async function aRunningBus(t: Test, consumes = true, times?: Times) {
+  const server = await startNats(t)
   const bus = aBus(t, server, consumes, times)
   await isUp(bus)
   return { server, bus }
@@ -79,17 +50,15 @@ t.test('the log says once why the bus is not ready', async (t) => {
   const withoutJetStream = await createNatsServer(tempFolder(t), [], false)
   t.teardown(() => withoutJetStream.kill())
   await withoutJetStream.start()
-  const withSmallPayload = await aConfiguredServer(t, 'max_payload: 1000')
+  const withSmallPayload = await startNats(t, 'max_payload: 1000')
   const faults = [
     [withoutJetStream.url, 'JetStream is off there, or has no leader'],
     [withSmallPayload.url, 'max_payload of the server is 1000 bytes, it needs 262144'],
     [withoutJetStream.url.replace(/:[^:@]*@/, ':wrong@'), 'Authorization Violation'],
   ] as const
   for (const [url, reason] of faults) {
-    const lines: string[] = []
-    const write = (line: string): void => void lines.push(line)
-    const debugged = createLog('test', { LOG_LEVEL: 'debug' }, { write })
-    const bus = connectBus({ url, consumes: true, clock: systemClock, log: debugged })
+    const { lines, log } = readableLog('debug')
+    const bus = connectBus({ url, consumes: true, clock: systemClock, log })
     const told = (level: string) => lines.filter((line) => line.includes(`"level":"${level}"`))
     await eventually('it is told', () => told('warn').length > 0, undefined, 20)
     const tries = told('debug').length
@@ -100,16 +69,14 @@ t.test('the log says once why the bus is not ready', async (t) => {
 })
 
 t.test('a stream of other subjects is not used, and the log says why', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
   t.teardown(() => link.close())
   const manager = await link.jetstreamManager()
   const name = EVENT_STREAM
   await manager.streams.add({ name, subjects: ['payments.>', 'causeway.events'] })
-  const lines: string[] = []
-  const write = (line: string): void => void lines.push(line)
-  const told = createLog('test', { LOG_LEVEL: 'info' }, { write })
-  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log: told })
+  const { lines, log } = readableLog('info')
+  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log })
   t.teardown(() => bus.close())
   const [event] = someEvents(1)
   bus.publisher.onUp(() => void bus.publisher.publish(event!, event!.id))
@@ -126,11 +93,9 @@ t.test('a stream of other subjects is not used, and the log says why', async (t)
 })
 
 t.test('the log says why the stream refuses events', async (t) => {
-  const server = await aConfiguredServer(t, 'jetstream { max_file_store: 20000 }')
-  const lines: string[] = []
-  const write = (line: string): void => void lines.push(line)
-  const told = createLog('test', { LOG_LEVEL: 'warn' }, { write })
-  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log: told })
+  const server = await startNats(t, 'jetstream { max_file_store: 20000 }')
+  const { lines, log } = readableLog('warn')
+  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log })
   t.teardown(() => bus.close())
   await isUp(bus)
   const stored: boolean[] = []
@@ -147,13 +112,13 @@ t.test('the log says why the stream refuses events', async (t) => {
   t.equal(lines.length, 1, 'each reason once')
 })
 
-/** Reads and acknowledges until every wanted id was seen. @returns how often each was */
+/** Reads and acknowledges until every wanted event was seen. @returns how often each was, by id */
 async function readAll(
   consumer: Consumer,
-  wanted: readonly string[],
+  wanted: readonly StoredEvent[],
 ): Promise<Map<string, number>> {
   const seen = new Map<string, number>()
-  const missing = new Set(wanted)
+  const missing = new Set<string>(wanted.map(({ id }) => id))
   while (missing.size > 0) {
     const messages = await consumer.next()
     if (messages.length === 0) throw new Error(`closed, ${missing.size} events missing`)
@@ -175,7 +140,7 @@ function eventsOf(message: BusMessage) {
 }
 
 t.test('the bus is up after admission, with the newest event of the stream', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const newestSeen: (string | null)[] = []
   const admitted = { after: 0 }
   const connectAgain = async (): Promise<Bus> => {
@@ -208,9 +173,7 @@ t.test('the bus is up after admission, with the newest event of the stream', asy
 })
 
 t.test('a bus whose server ends during the admission is not up', async (t) => {
-  const server = await aRunningServer(t)
-  const other = aBus(t, server, false)
-  await isUp(other)
+  const { server, bus: other } = await aRunningBus(t, false)
   let admissions = 0
   let answer: () => void = () => undefined
   const answered = new Promise<void>((resolve) => (answer = resolve))
@@ -279,10 +242,7 @@ t.test('pipelined messages are all acknowledged and duplicates dropped', async (
   t.equal(bus.publisher.capacity(), 2_048)
   const again = events.slice(0, 16).map((event) => bus.publisher.publish(event, event.id))
   t.same(await Promise.all(again), Array(16).fill(true), 'a duplicate counts as stored')
-  const seen = await readAll(
-    bus.consumer,
-    events.map(({ id }) => id),
-  )
+  const seen = await readAll(bus.consumer, events)
   t.same([...seen.values()], Array(1_500).fill(1))
 })
 
@@ -293,7 +253,7 @@ t.test('only a message with the same events is a duplicate', async (t) => {
     Promise.all(events.map((event) => bus.publisher.publish(event!, event!.id)))
   t.same(await together(first, settled), [true, true])
   t.same(await together(first, last), [true, true], 'as after a second read of the outbox')
-  const seen = await readAll(bus.consumer, [first!.id, settled!.id, last!.id])
+  const seen = await readAll(bus.consumer, [first!, settled!, last!])
   t.equal(seen.get(last!.id), 1)
 })
 
@@ -306,7 +266,7 @@ t.test('no message is sent beyond the window of outstanding ones', async (t) => 
 })
 
 t.test('a message that the stream refuses is not stored', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
   const { streams } = await link.jetstreamManager()
   await streams.add({ name: EVENT_STREAM, subjects: [EVENT_SUBJECTS], max_msg_size: 2_000 })
@@ -320,7 +280,7 @@ t.test('a message that the stream refuses is not stored', async (t) => {
 })
 
 t.test('an unacknowledged message is redelivered', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const reader = open(server, true, REDELIVERS)
   await isUp(reader)
   const events = someEvents(3)
@@ -370,7 +330,8 @@ t.test('a message of a lost stream acknowledges none of the next one', async (t)
 })
 
 t.test('without a server a publish fails and does not hang', async (t) => {
-  const server = await aServer(t)
+  const server = await createNatsServer(tempFolder(t))
+  t.teardown(() => server.kill())
   const bus = aBus(t, server, true)
   t.equal(bus.publisher.capacity(), 0)
   const [event] = someEvents(1)
@@ -390,16 +351,13 @@ t.test('with a frozen server the outcome is unknown after two seconds', async (t
 })
 
 t.test('the relay delivers everything through kill -9 of the server', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const outbox = createOutbox()
   const bus = aBus(t, server, true, REDELIVERS)
   const relay = relayOf(t, bus, outbox)
   await eventually('caught up', () => !relay.backlog().catchingUp)
   const events = someEvents(3_000)
-  const reading = readAll(
-    bus.consumer,
-    events.map(({ id }) => id),
-  )
+  const reading = readAll(bus.consumer, events)
   for (let from = 0; from < events.length; from += 100) {
     const group = events.slice(from, from + 100)
     outbox.commit(group)
@@ -413,10 +371,8 @@ t.test('the relay delivers everything through kill -9 of the server', async (t) 
 })
 
 t.test('the relay republishes every open event after the stream was wiped', async (t) => {
-  const server = await aRunningServer(t)
+  const { server, bus: producer } = await aRunningBus(t, false)
   const outbox = createOutbox()
-  const producer = aBus(t, server, false)
-  await isUp(producer)
   const relay = relayOf(t, producer, outbox)
   const events = someEvents(700)
   outbox.commit(events)
@@ -434,35 +390,25 @@ t.test('the relay republishes every open event after the stream was wiped', asyn
 
   const reader = aBus(t, server, true)
   const open = events.slice(200)
-  const seen = await readAll(
-    reader.consumer,
-    open.map(({ id }) => id),
-  )
+  const seen = await readAll(reader.consumer, open)
   t.equal(seen.size, open.length, 'open events only')
 })
 
 t.test('the outbox is not read while the bus is up', async (t) => {
-  const server = await aRunningServer(t)
+  const { bus } = await aRunningBus(t)
   const outbox = createOutbox()
-  const bus = aBus(t, server, true)
-  await isUp(bus)
   const relay = relayOf(t, bus, outbox)
   await eventually('caught up', () => !relay.backlog().catchingUp)
   const reads = outbox.reads()
   const events = someEvents(5_000)
-  for (let from = 0; from < events.length; from += 500) {
-    relay.push(events.slice(from, from + 500))
-  }
-  const seen = await readAll(
-    bus.consumer,
-    events.map(({ id }) => id),
-  )
+  for (let from = 0; from < events.length; from += 500) relay.push(events.slice(from, from + 500))
+  const seen = await readAll(bus.consumer, events)
   t.equal(seen.size, 5_000)
   t.equal(outbox.reads(), reads)
 })
 
 t.test('the liveness probe fails for a frozen server', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const answers = streamProbe(server.url, 500)
   await eventually('an answer while there is no stream yet', answers)
   const bus = aBus(t, server, true)
@@ -480,7 +426,7 @@ t.test('the liveness probe fails for a frozen server', async (t) => {
 })
 
 t.test('the liveness probe reuses one connection', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const answers = streamProbe(server.url, MINUTE)
   await answers()
   const before = openSockets()
@@ -489,7 +435,7 @@ t.test('the liveness probe reuses one connection', async (t) => {
 })
 
 t.test('a tls:// address sends nothing to a server without TLS', async (t) => {
-  const server = await aRunningServer(t)
+  const server = await startNats(t)
   const address = server.url.replace('nats://', 'tls://')
   t.notOk(await streamProbe(address, 2_000)())
   t.ok(await streamProbe(server.url, MINUTE)())

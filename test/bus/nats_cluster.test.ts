@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { connect, type StreamInfo } from 'nats'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { EVENT_STREAM } from '../../src/base/subjects.js'
 import { connectBus } from '../../src/bus/nats.js'
@@ -12,53 +11,38 @@ import { natsServer } from '../../src/supervisor/nats_server.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { run } from '../../src/supervisor/program.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { findInstalled } from '../support/postgres_server.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { anEvent } from './bus_events.js'
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 const SERVERS = [1, 2, 3]
 /** An election takes seconds, more on a busy machine. */
-const ELECTED_WITHIN_MS = 60_000
+const elected: typeof eventually = (what, look) => eventually(what, look, 60_000)
 
 t.test('an event is published after any one server is lost', async (t) => {
   const { first, bus, stream } = await openCluster(t)
   const published = (event: StoredEvent): Promise<unknown> =>
-    eventually(
-      'the event is stored',
-      () => bus.publisher.publish(event, event.id),
-      ELECTED_WITHIN_MS,
-    )
-  await eventually(
-    'every replica is current',
-    async () => areCurrent(await stream()),
-    ELECTED_WITHIN_MS,
-  )
+    elected('the event is stored', () => bus.publisher.publish(event, event.id))
+  await elected('every replica is current', async () => areCurrent(await stream()))
   await published(anEvent(1))
   first.kill()
   await first.ended
   await published(anEvent(2))
-  await eventually(
-    'both are in the stream',
-    async () => (await stream())?.state.messages === 2,
-    ELECTED_WITHIN_MS,
-  )
+  await elected('both are in the stream', async () => (await stream())?.state.messages === 2)
 })
 
 t.test('a stream that an operator made one replica is replicated again', async (t) => {
   const { url, manager, stream } = await openCluster(t)
-  await eventually(
-    'an operator makes it one replica',
-    () => manager.streams.update(EVENT_STREAM, { num_replicas: 1 }).catch(() => undefined),
-    ELECTED_WITHIN_MS,
+  await elected('an operator makes it one replica', () =>
+    manager.streams.update(EVENT_STREAM, { num_replicas: 1 }).catch(() => undefined),
   )
   const later = connectBus({ url, consumes: false, clock: systemClock, log })
   t.teardown(() => later.close())
-  await eventually(
+  await elected(
     'the next connection replicates it',
     async () => (await stream())?.config.num_replicas === 3,
-    ELECTED_WITHIN_MS,
   )
 })
 
@@ -98,14 +82,13 @@ async function openCluster(t: Test) {
   const url = first.url.replace(/127\.0\.0\.1:\d+$/, hosts)
   const bus = connectBus({ url, consumes: true, clock: systemClock, log })
   t.teardown(() => bus.close())
-  const isUp = () => bus.status() === 'up'
-  await eventually('the bus is up', isUp, ELECTED_WITHIN_MS)
+  await elected('the bus is up', () => bus.status() === 'up')
   const admin = await connect({ servers: hosts.split(','), ...userOf(url) })
   t.teardown(() => admin.close())
   const manager = await admin.jetstreamManager()
   /** The servers do not answer in time during an election or on a busy machine. */
   const stream = () => manager.streams.info(EVENT_STREAM).catch(() => undefined)
-  const created = await eventually('the stream exists', stream, ELECTED_WITHIN_MS)
+  const created = await elected('the stream exists', stream)
   t.equal(created.config.num_replicas, 3)
   return { url, bus, manager, stream, first: first.running }
 }

@@ -1,13 +1,10 @@
 /** What a user of nats-server may not do is named in the log: it answers nothing else. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { eventually } from '../support/eventually.js'
-import { createNatsServer } from '../support/nats_server.js'
-import { tempFolder } from '../support/temp_folder.js'
+import { readableLog } from '../support/logs.js'
+import { startNats } from '../support/nats_server.js'
 import { someEvents } from './bus_events.js'
 
 const DENIED: Readonly<Record<string, string>> = {
@@ -19,16 +16,9 @@ const DENIED: Readonly<Record<string, string>> = {
 for (const [permissions, what] of Object.entries(DENIED)) {
   t.test(`the log names a subject that the user may not use: ${what}`, async (t) => {
     const user = `{ user: test, password: "test-password", permissions: { ${permissions} } }`
-    const folder = tempFolder(t)
-    const file = join(folder, 'nats.conf')
-    writeFileSync(file, `authorization { users: [ ${user} ] }`)
-    const server = await createNatsServer(folder, ['-c', file])
-    t.teardown(() => server.kill())
-    await server.start()
-    const lines: string[] = []
-    const write = (line: string): void => void lines.push(line)
-    const told = createLog('test', { LOG_LEVEL: 'warn' }, { write })
-    const bus = connectBus({ url: server.url, consumes: true, clock: systemClock, log: told })
+    const server = await startNats(t, `authorization { users: [ ${user} ] }`)
+    const { lines, log } = readableLog('warn')
+    const bus = connectBus({ url: server.url, consumes: true, clock: systemClock, log })
     t.teardown(() => bus.close())
     const [event] = someEvents(1)
     bus.publisher.onUp(() => void bus.publisher.publish(event!, event!.id))

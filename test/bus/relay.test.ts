@@ -2,14 +2,12 @@
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { instant, MINUTE, SECOND } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { createRelay, type EventBus } from '../../src/processor/background/relay.js'
 import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { createOutbox, someEvents } from './bus_events.js'
-
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 /** A bus that the test controls. */
 function heldBus() {

@@ -8,13 +8,13 @@ import { callerEntry, configuredCaller } from '../../src/auth/callers.js'
 import { allowedHosts } from '../../src/process/allowed_hosts.js'
 import { plus, systemClock, type Clock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createApp } from '../../src/console/app.js'
 import { createSessions } from '../../src/console/session/sessions.js'
 import { createSignInLimit } from '../../src/console/session/sign_in_limit.js'
 import { openUplink } from '../../src/console/session/uplink.js'
 import { readStaticFiles } from '../../src/console/static_files.js'
+import { SILENT_LOG } from '../support/logs.js'
 
 /** Figures that are not known. */
 export const NO_FIGURES = {
@@ -50,7 +50,7 @@ export async function serveConsole(
   const sessions = createSessions(clock, systemRandom())
   const settings = { PROCESSOR_ADDRESS: processors[0] ?? '', PROCESSORS: processors }
   const app = createApp({
-    ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
+    ...{ clock, sessions, log: SILENT_LOG, logs: '' },
     ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
     figures: NO_FIGURES,
     observePage: () => undefined,

@@ -1,7 +1,6 @@
 /** Sessions and the limit of failed sign-ins, with a clock that the test holds. */
 import t from 'tap'
 import { instant, MINUTE, type Clock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createApp } from '../../src/console/app.js'
 import { html } from '../../src/console/html/html.js'
@@ -14,6 +13,7 @@ import {
 } from '../../src/console/session/sessions.js'
 import { createSignInLimit, type SignInAttempt } from '../../src/console/session/sign_in_limit.js'
 import { readStaticFiles } from '../../src/console/static_files.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { NO_FIGURES } from './served_console.js'
 
 function heldClock() {
@@ -35,7 +35,7 @@ function aSession() {
 
 const appOf = (clock: Clock, sessions: Sessions) =>
   createApp({
-    ...{ clock, sessions, log: createLog('test', { LOG_LEVEL: 'silent' }), logs: '' },
+    ...{ clock, sessions, log: SILENT_LOG, logs: '' },
     ...{ files: readStaticFiles(), signInLimit: createSignInLimit(clock) },
     figures: NO_FIGURES,
     observePage: () => undefined,

@@ -1,5 +1,4 @@
 /** An owner of books that commits batches of one intent each until its store fails. */
-import { createLog } from '../../src/base/log.js'
 import { instant } from '../../src/base/clock.js'
 import type { SchemaOptions } from '../../src/store/postgres/owned_schema.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
@@ -7,6 +6,7 @@ import type { Store } from '../../src/store/store.js'
 import { dueIds } from '../support/due_ids.js'
 import { hurriedClock } from '../support/hurried_clock.js'
 import { anIntent, batchOf } from '../store/commit_rows.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 
 export interface OwnerUnderLoad {
   readonly store: Store
@@ -23,7 +23,6 @@ export interface Books {
   readonly epoch: number
 }
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 const MORE_THAN_ALL = 1_000_000
 
 /** Takes over without waiting for the timeout of the lease. */

@@ -3,19 +3,18 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { createLog } from '../../src/base/log.js'
 import {
   createConnectionCap,
   type OpenConnections,
 } from '../../gateway/admission/connection_limit.js'
 import { openConnections } from '../../gateway/admission/socket_count.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { openClient } from './open_client.js'
 import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 const CAPACITY = 1_000_000
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 const capOf = (max: number, countOpen: () => Promise<OpenConnections>) =>
   createConnectionCap({ max, countOpen, log })
 

@@ -1,13 +1,13 @@
 /** An HTTP server that echoes its requests, and raw HTTP from broken, slow or hostile clients. */
 import type { Test } from 'tap'
 import { systemClock, type Clock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Target } from '../../gateway/http/request_context.js'
 import { staticFile } from '../../gateway/http/static_file.js'
 import { FORWARDED_FOR } from '../../gateway/http/head.js'
 import { createHttpServer, type HttpServer, type Service } from '../../gateway/http/server.js'
 import { BodyMemory } from '../../gateway/http/body.js'
+import { SILENT_LOG } from '../support/logs.js'
 
 export const BODY_MAX = 1_000
 export const LARGE = 1_000_000
@@ -92,7 +92,7 @@ export const createEchoServer = ({
       const forwarded = request.header(FORWARDED_FOR)
       return typeof forwarded === 'string' ? forwarded : request.peer()
     },
-    ...{ clock, random: systemRandom(), log: createLog('test', { LOG_LEVEL: 'silent' }) },
+    ...{ clock, random: systemRandom(), log: SILENT_LOG },
     observe: (_request, _target, status) => answered(status),
     ...{ onUnread, bodies, bodyWithinMs: withinMs, answerWithinMs: withinMs },
   })

@@ -1,16 +1,15 @@
 /** The directory subscription: snapshots, freshness, reconnect. */
 import t, { type Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
-import { createLog } from '../../src/base/log.js'
 import { watchDirectory, type WatchedDirectory } from '../../gateway/upstream/partner_directory.js'
 import { readinessOf } from '../../gateway/readiness.js'
 import { openOpsHttp, ownReadiness } from '../../src/process/ops_http.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { KEY_ID, snapshot } from './signing_partner.js'
 import { startProcessorStub } from './processor_stub.js'
 
 function watch(t: Test, address: string): WatchedDirectory {
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
   const directory = watchDirectory(address, new Metadata(), log)
   t.teardown(() => directory.stop())
   return directory

@@ -4,17 +4,15 @@ import { Metadata, status } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
 import { HOUR, plus, systemClock, type Instant } from '../../src/base/clock.js'
 import type { Command } from '../../protos/types/causeway/internal/v1/Command.js'
-import { createLog } from '../../src/base/log.js'
 import {
   createProcessorClient,
   type StreamClient,
 } from '../../gateway/upstream/processor_client.js'
 import type { PendingCommand } from '../../gateway/upstream/pending_command.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
 import { accept, silence, startProcessorStub, type CommandStreamCall } from './processor_stub.js'
-
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 function connectTo(t: Test, address: string, holdWithinMs?: number): StreamClient {
   const client = createProcessorClient({

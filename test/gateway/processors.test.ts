@@ -9,7 +9,6 @@ import { openDirectoryStream } from '../../gateway/upstream/directory_stream.js'
 import { createProcessors, type Processors } from '../../gateway/upstream/processors.js'
 import { plus, systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
-import { createLog } from '../../src/base/log.js'
 import { readSettings } from '../../src/settings/settings_reader.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createGateway } from '../../gateway/gateway.js'
@@ -17,6 +16,7 @@ import { CAPACITY_MIN } from '../../gateway/admission/request_scheduler.js'
 import { createMetrics } from '../../src/metrics/metrics.js'
 import { createGatewayMetrics } from '../../gateway/metrics.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { call, createRequest, OTHER_KEY_ID, twoPartners } from './signing_partner.js'
 import {
   accept,
@@ -28,7 +28,6 @@ import {
   type Script,
 } from './processor_stub.js'
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** Longer than any test runs. */
 const LONG_MS = 600_000
 

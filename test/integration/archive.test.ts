@@ -7,13 +7,13 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { DAY, plus, systemClock, toRfc3339 } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { FILES } from '../../src/base/subjects.js'
 import { createRetention } from '../../src/processor/background/retention.js'
 import { assertCleanAudit, auditOf } from '../support/audit.js'
 import { allEventsAreSettled, storeSettings } from '../support/books.js'
 import { clockSkew } from '../support/clock_skew.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { printed, refused } from '../support/operator_cli.js'
 import { withKey, type HttpAnswer } from '../support/partner.js'
 import { payByQr, payOut, requestPayout, untilStatus } from '../support/payments.js'
@@ -21,8 +21,6 @@ import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createWorld, MASTER } from '../support/world.js'
-
-t.setTimeout(0)
 
 const YEAR_MS = 365 * DAY
 const REASON = ['--reason', 'a year is over']
@@ -64,7 +62,7 @@ async function endKeys(dataDir: string): Promise<void> {
     ...{ clock: world.clock, lists: world.store.lists, memory: world.memory() },
     isSteady: () => true,
     pipeline: { submit: (work) => world.submit(work) },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     pauseMs: 0,
   })
   await retention.run()

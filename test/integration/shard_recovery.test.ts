@@ -13,7 +13,6 @@ import { EXIT_BOOKS_BEHIND } from '../../src/process/child.js'
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -22,6 +21,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { auditOf } from '../support/audit.js'
 import { RAIL_TOKEN, startClusterProcesses } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { operatorCli, refused, usageError } from '../support/operator_cli.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { executedAt, writeStatement } from '../support/rail_journal.js'
@@ -30,7 +30,6 @@ import type { SingleProcess } from '../support/single_process.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
 const WITHIN_MS = 60_000
 const [OPERATOR, SERVICE] = [
   'token-of-an-operator------------',
@@ -125,7 +124,7 @@ async function instructLost(reference: string, account: string): Promise<void> {
       address: railAddress,
       token: RAIL_TOKEN,
       shard: 'books_1',
-      log: createLog('test', { LOG_LEVEL: 'silent' }),
+      log: SILENT_LOG,
     })
     link.onReport((reports) => {
       for (const { reportId } of reports) {

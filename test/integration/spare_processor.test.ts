@@ -19,7 +19,6 @@ import { EXIT_BOOKS_BEHIND } from '../../src/process/child.js'
 import { systemClock } from '../../src/base/clock.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { newId, type EventId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { systemRandom } from '../../src/base/random.js'
 import { FILES } from '../../src/base/subjects.js'
@@ -32,6 +31,7 @@ import {
 } from '../support/cluster_processes.js'
 import { eventually } from '../support/eventually.js'
 import { createProxies } from '../cluster/partitions.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { operatorCli, type OperatorCli, printed, refused } from '../support/operator_cli.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { isServing, readPage, requestPage, signIn } from '../console/stack.js'
@@ -39,9 +39,7 @@ import { startProcess } from '../support/single_process.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
-const quiet = createLog('test', { LOG_LEVEL: 'silent' })
+const quiet = SILENT_LOG
 const EXIT_DEPOSED = 71
 const EXIT_RECOVER = 70
 const [SETUP, OPERATOR] = [

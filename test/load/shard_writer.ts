@@ -6,9 +6,9 @@
  */
 import { once } from 'node:events'
 import { systemPause } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { programOptions } from '../../src/process/program_options.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { createBatches } from './create_batches.js'
 
 /** When each measured commit was on disk, in epoch milliseconds with their fraction. */
@@ -28,7 +28,7 @@ const batches = await createBatches(folder, warmUp + measured)
 const store = await openPostgresStore({
   ...{ url, shard, holder: `writer of ${shard}`, elapsed: () => performance.now() },
   pause: systemPause,
-  log: createLog('load', { LOG_LEVEL: 'silent' }),
+  log: SILENT_LOG,
 })
 for (const batch of batches.slice(0, warmUp)) await store.commit(batch)
 // The garbage of preparing is not collected while it is measured.

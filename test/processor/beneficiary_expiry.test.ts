@@ -10,7 +10,8 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { refuse } from '../../src/processor/cycle/answer.js'
 import { inBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, SILENT_LOG, viewOf, type World } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { brokenIn } from './audited_world.js'
 import { executed, payoutTo, see } from './scenarios.js'
 

@@ -11,7 +11,7 @@ import { contracts } from '../../src/grpc/contracts.js'
 import { CLEARTEXT } from '../../src/grpc/tls.js'
 import { openCandidateServer } from '../../src/processor/candidate_server.js'
 import { eventually } from '../support/eventually.js'
-import { SILENT_LOG } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
 
 const TOKEN = 'gw_of_these_tests_only_0123456789'
 const GATEWAY = configuredCaller(callerEntry('gateway', 'gateway', TOKEN))

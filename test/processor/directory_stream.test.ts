@@ -27,7 +27,8 @@ import {
   type DirectoryService,
 } from '../../src/processor/servers/directory_stream.js'
 import { eventually } from '../support/eventually.js'
-import { DEMO as TENANT, SILENT_LOG } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { DEMO as TENANT } from '../support/world.js'
 
 const TOKEN = 'it_ours'
 

@@ -6,7 +6,7 @@ import { instant, MINUTE, SECOND, type Clock } from '../../src/base/clock.js'
 import { giveUp, openFailedLoads } from '../../src/processor/cluster/failed_loads.js'
 import { Deposed } from '../../src/store/store.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { SILENT_LOG } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
 
 function heldClock() {
   let now = Date.UTC(2026, 10, 28)

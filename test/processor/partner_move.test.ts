@@ -15,7 +15,7 @@ import type {
   StoredReport,
 } from '../../src/store/cluster/partner_moves.js'
 import { eventually } from '../support/eventually.js'
-import { SILENT_LOG } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import {

@@ -11,7 +11,8 @@ import {
   type QueryContext,
 } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
-import { createWorld, DEMO, SILENT_LOG } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { createWorld, DEMO } from '../support/world.js'
 import { tryPay, queriesOf } from './scenarios.js'
 
 const CONTEXT = { lists: { scheduled: () => ({}) } } as unknown as QueryContext

@@ -23,7 +23,8 @@ import type { CreatePayout__Output as CreatePayout } from '../../protos/types/ca
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/operator/v1/Route.js'
 import { inBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
-import { createWorld, DEMO, RULES, SILENT_LOG, viewOf, type World } from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 
 export type Scenario = (t: Test, world: World) => Promise<void>
 

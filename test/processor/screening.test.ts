@@ -36,15 +36,8 @@ import { startScreening, type ScreeningServer } from '../../src/screening/sandbo
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import {
-  BY_TEST,
-  codeOf,
-  createWorld,
-  DEMO,
-  viewOf,
-  type World,
-  SILENT_LOG,
-} from '../support/world.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
 import { balanceOf, payout, readAll, type PayoutView, approve, reject } from './scenarios.js'
 

@@ -16,9 +16,10 @@ import type { Entry } from '../../src/rails/adapter/entry.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail } from '../../src/rails/sandbox/server.js'
 import { withEveryRole } from '../support/callers.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { check, namesOf } from './check_harness.js'
 import { aFaultyAdapter } from './faulty_adapter.js'
-import { aRail, log, random, shortFolder, TOKEN } from './harness.js'
+import { aRail, random, shortFolder, TOKEN } from './harness.js'
 import { WIRE_FAULTS, type PlantedFault } from './wire_faults.js'
 
 t.setTimeout(0)

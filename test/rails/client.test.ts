@@ -10,18 +10,17 @@ import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant } from '../../src/base/clock.js'
 import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constants.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
-import { createLog, type Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { connectRail } from '../../src/rails/client.js'
 import { UNDESCRIBED, type RailReport } from '../../src/rails/rail.js'
 import { eventually } from '../support/eventually.js'
+import { readableLog, SILENT_LOG as log } from '../support/logs.js'
 import {
   aLinkedListener,
   aLinkedRail,
   aListener,
   anInstruction,
   aRail,
-  log,
   random,
   shortFolder,
   TOKEN,
@@ -128,7 +127,7 @@ t.test('a rail whose journal is empty and was not is not used', async (t) => {
   const puppet = await aPuppet(t)
   const { id } = anInstruction()
   puppet.setNewest(id)
-  const { log, lines } = logged()
+  const { log, lines } = readableLog('warn')
   const rail = aListener(t, puppet.address, TOKEN, { log })
   await until('the link is up', () => rail.up() && puppet.streams.length === 1)
   puppet.setNewest('')
@@ -149,7 +148,7 @@ const instructedAt = (at: number) =>
 
 t.test('a rail with an older journal is not used until an operator accepts it', async (t) => {
   const [older, newest, lost] = [instructedAt(1), instructedAt(2), instructedAt(3)]
-  const { log, lines } = logged()
+  const { log, lines } = readableLog('warn')
   let isAccepted = false
   const { puppet, rail } = await aLinkedPuppet(t, { log, acceptsLoss: () => isAccepted })
   const there = { environment: 'sandbox', status: 'accepted' } as const
@@ -207,16 +206,10 @@ t.test('a rail that never had an instruction is not asked about one', async (t) 
   await until('the link is up', () => rail.up())
 })
 
-function logged(): { log: Logger; lines: string[] } {
-  const lines: string[] = []
-  const write = (line: string): void => void lines.push(line)
-  return { log: createLog('test', { LOG_LEVEL: 'warn' }, { write }), lines }
-}
-
 t.test('a rail that never answers Describe is asked again, and warned of', async (t) => {
   const puppet = await aPuppet(t)
   puppet.hang(true)
-  const { log, lines } = logged()
+  const { log, lines } = readableLog('warn')
   const rail = aListener(t, puppet.address, TOKEN, { log, describedWithinMs: 50 })
   t.equal(rail.fault(), 'it has not been reached yet')
   await until('it was asked five times', () => puppet.describes() >= 5)
@@ -231,7 +224,7 @@ t.test('a rail that never answers Describe is asked again, and warned of', async
 })
 
 t.test('a rail that is not there is warned of when it stays away', async (t) => {
-  const { log, lines } = logged()
+  const { log, lines } = readableLog('warn')
   const rail = aListener(t, socketIn(shortFolder(t)), TOKEN, { log })
   await until('a warning', () => lines.length > 0)
   t.match(JSON.parse(lines[0]!), { failures: 8, reason: /UNAVAILABLE/ })
@@ -239,7 +232,7 @@ t.test('a rail that is not there is warned of when it stays away', async (t) => 
 })
 
 t.test('a link that reports nothing after an inquiry is opened again', async (t) => {
-  const { log, lines } = logged()
+  const { log, lines } = readableLog('warn')
   const { puppet, rail } = await aLinkedPuppet(t, { log, reportedWithinMs: 2_000 })
   const answered = query()
   rail.send([answered])

@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { connectRail, type ConnectedRail, type RailConnection } from '../../src/rails/client.js'
 import type { RailDestination, Instruction, RailReport } from '../../src/rails/rail.js'
@@ -16,9 +15,9 @@ import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
 import { withEveryRole } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 
 export const TOKEN = 'it_test'
-export const log = createLog('test', { LOG_LEVEL: 'silent' })
 export const random = systemRandom()
 
 /** A folder with a path short enough for a Unix socket. */

@@ -10,7 +10,6 @@
  * - Books that are behind that mark enter recovery mode at each start, as with RECOVERY=yes.
  */
 import assert from 'node:assert/strict'
-import { createLog } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import { compareUnsubmitted } from '../../src/processor/background/orphan_comparison.js'
 import { createOrphanInquiries } from '../../src/processor/background/orphan_inquiries.js'
@@ -23,6 +22,7 @@ import type { openDatabase } from '../../src/store/sqlite/database.js'
 import { SANDBOX_RAIL } from '../../src/rails/rail.js'
 import { openStore } from '../../src/store/sqlite/store.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { createWorld, type Home, type World } from '../support/world.js'
 import { SIMULATED_RULES } from './operators.js'
 import { DISK_FAULT, stallStore, type CommitOutcome, type StallingStore } from './stalling_store.js'
@@ -31,7 +31,6 @@ import { atRest, createScheduler } from './scheduler.js'
 
 const EVERY_EVENT = 100_000
 /** One for all: each further one stays in memory. */
-const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 
 export interface CrashableProcessorOptions {
   readonly home: Home

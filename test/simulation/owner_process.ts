@@ -10,7 +10,6 @@
  */
 import assert from 'node:assert/strict'
 import type { Clock, Instant } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import { compareUnsubmitted } from '../../src/processor/background/orphan_comparison.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
@@ -26,6 +25,7 @@ import type { Ownership } from '../../src/store/postgres/lease.js'
 import { takeOwnership, type OwnedConnection } from '../../src/store/postgres/ownership.js'
 import type { CommittedEvent } from '../../src/processor/cycle/commit_batch.js'
 import { Deposed, type Store } from '../../src/store/store.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { MASTER, RULES } from '../support/world.js'
 import { COMMIT } from './books_server.js'
 import { CONNECTION_LOST, type BooksNetwork, type Link } from './books_network.js'
@@ -82,7 +82,6 @@ export interface OwnerProcessOptions {
   readonly onViolation: (violation: Error) => void
 }
 
-const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 /** Errors that end a process as designed; another one or a restart continues. */
 const EXPECTED = [CONNECTION_LOST, 'no answer from the server', 'committed with a warning']
 

@@ -2,19 +2,18 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { FILES } from '../../src/base/subjects.js'
-import { createLog } from '../../src/base/log.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { takeOwnership } from '../../src/store/postgres/ownership.js'
 import type { Store } from '../../src/store/store.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { testContract } from '../store/contract.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { createBooksNetwork, type Link } from './books_network.js'
 import { COMMIT, openBooksServer, type BooksServer } from './books_server.js'
 import { createScheduler } from './scheduler.js'
 import { createSimulatedStore } from './simulated_store.js'
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 /** The clock is fixed, so no heartbeat is due. */
 const elapsed = (): number => 0
 const forever = (): Promise<void> => new Promise(() => undefined)

@@ -10,6 +10,7 @@ import { createMember } from '../../src/processor/cluster/member.js'
 import { GIVE_UP_AFTER_MS } from '../../src/processor/cluster/unreached.js'
 import { dueIds } from '../support/due_ids.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { anIntent, batchOf } from './commit_rows.js'
 import {
   pause,
@@ -22,7 +23,7 @@ import {
   recordOf,
   epochOfShard,
 } from './cluster_processors.js'
-import { connected, log, newShard, server } from './postgres_books.js'
+import { connected, newShard, server } from './postgres_books.js'
 
 const waitingNames = async ({ cluster }: Processor): Promise<string[]> =>
   (await cluster.candidates()).map(({ name }) => name)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { Deposed } from '../../src/store/store.js'
 import { createMember } from '../../src/processor/cluster/member.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { anIntent, batchOf } from './commit_rows.js'
 import {
   pause,
@@ -14,7 +15,7 @@ import {
   recordOf,
   epochOfShard,
 } from './cluster_processors.js'
-import { connected, log, newShard } from './postgres_books.js'
+import { connected, newShard } from './postgres_books.js'
 
 t.test('a move to a processor that does not wait any more is cancelled', async (t) => {
   const { one, spare, shard } = await ownedShard(t)

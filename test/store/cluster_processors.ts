@@ -7,7 +7,8 @@ import { newestVersion } from '../../src/store/postgres/migrate.js'
 import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
 import { holderOf, openCluster, type Cluster } from '../../src/store/cluster/cluster.js'
 import { eventually } from '../support/eventually.js'
-import { connected, log, newShard, server } from './postgres_books.js'
+import { SILENT_LOG as log } from '../support/logs.js'
+import { connected, newShard, server } from './postgres_books.js'
 
 /** Polls without a pause; the timeouts are unchanged. */
 export const pause = (ms: number): Promise<void> =>

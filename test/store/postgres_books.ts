@@ -1,6 +1,5 @@
 /** Books on a PostgreSQL server of the test. */
 import t, { type Test } from 'tap'
-import { createLog } from '../../src/base/log.js'
 import type { Store } from '../../src/store/store.js'
 import {
   connectToPrimary,
@@ -10,15 +9,12 @@ import {
 import { LEASE_TIMEOUT_MS } from '../../src/store/postgres/lease.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { hurriedClock } from '../support/hurried_clock.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { requirePostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 export const server: TestServer = await startPostgres(t)
-
-export const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 export const longPause = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms))

@@ -4,7 +4,6 @@ import { COMMIT_FUNCTION as POOL_FUNCTION } from '../../actors/webhook/store/pos
 import { POOL } from '../../actors/webhook/store/postgres/store.js'
 import { instant, systemPause } from '../../src/base/clock.js'
 import { AFTER_ALL_IDS, type TenantId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import type { Reader, Statement } from '../../src/store/database.js'
 import { POSTGRES } from '../../src/store/dialect.js'
 import { entriesOfEntities, eventsOfEntity } from '../../src/store/entity_history.js'
@@ -29,13 +28,13 @@ import { openOwnedSchema, type OwnedSchema } from '../../src/store/postgres/owne
 import { commitValues } from '../../src/store/postgres/commit.js'
 import { BOOKS } from '../../src/store/postgres/store.js'
 import { usageStatement } from '../../src/store/usage.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { batchOf } from './commit_rows.js'
 
 requirePostgres(t)
 
 const server = await startPostgres(t, { autovacuum: 'off' })
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 const DEMO = 'demo_sandbox' as TenantId
 const ROWS = 20_000
 

@@ -2,7 +2,6 @@
 import { connect, createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { systemPause } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import {
   connectToPrimary,
   numbered,
@@ -14,7 +13,9 @@ import { openOwnedSchema } from '../../src/store/postgres/owned_schema.js'
 import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
 import { createProxies } from '../cluster/partitions.js'
 import { eventually } from '../support/eventually.js'
-import { server, log, shortPause, newShard, opened, connected } from './postgres_books.js'
+import { SILENT_LOG } from '../support/logs.js'
+import { SILENT_LOG as log } from '../support/logs.js'
+import { server, shortPause, newShard, opened, connected } from './postgres_books.js'
 
 t.test('statements of a session wait for each other, a failed one included', async (t) => {
   const warnings: string[] = []
@@ -214,7 +215,7 @@ t.test('a database of another encoding or collation is refused', async (t) => {
     const url = server.url.replace(/[^/]*$/, other)
     const opened = openPostgresStore({
       ...{ url, shard: 'books_1', holder: 'a test', elapsed: () => performance.now() },
-      ...{ pause: systemPause, log: createLog('test', { LOG_LEVEL: 'silent' }) },
+      ...{ pause: systemPause, log: SILENT_LOG },
     })
     await t.rejects(opened, { message: new RegExp(`database ${other} ${fault}: create it with`) })
   }

@@ -1,9 +1,9 @@
 /** A take-over whose server is lost fails once, and leaves no promise without a handler. */
 import t from 'tap'
-import { createLog } from '../../src/base/log.js'
 import type { Connection } from '../../src/store/postgres/connection.js'
 import { lostOr, NoAnswer } from '../../src/store/postgres/answers.js'
 import { takeOver } from '../../src/store/postgres/lease.js'
+import { SILENT_LOG } from '../support/logs.js'
 
 const ended = (): Promise<never> => Promise.reject(new Error('Connection terminated unexpectedly'))
 
@@ -20,7 +20,7 @@ t.test('the server is lost while a process takes over', async (t) => {
       holder: 'one',
       // Of the two pauses only the first ends: that before the holder's session is ended.
       pause: () => (pauses++ === 0 ? Promise.resolve() : new Promise(() => undefined)),
-      log: createLog('test', { LOG_LEVEL: 'silent' }),
+      log: SILENT_LOG,
     },
     { epoch: 1, holder: 'other', beat: 0, session: 2 },
   )

@@ -7,7 +7,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { systemPause } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { FILES, webhookDatabase, webhookSchema } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import type { Database } from '../../src/store/database.js'
@@ -16,6 +15,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { openStore } from '../../src/store/sqlite/store.js'
 import type { Store } from '../../src/store/store.js'
 import { SQLITE_ONLY_REASON } from '../runner/not_applicable.js'
+import { SILENT_LOG } from './logs.js'
 import { rememberNew, returnSchema, takeSchema } from './spare_schemas.js'
 import { tempFolder } from './temp_folder.js'
 
@@ -69,7 +69,7 @@ export async function openTestStore(file: string): Promise<Store> {
     holder: file,
     elapsed: () => performance.now(),
     pause: systemPause,
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
   })
   if (isNew) await rememberNew(server(), shard)
   return store

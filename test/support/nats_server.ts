@@ -1,14 +1,16 @@
 /**
  * A real nats-server for a test, on a free port with a temporary store.
  *
- * Owns: the process. Does not own: the folder (temp_folder), the stream (bus/nats).
+ * Owns: the process. Does not own: the stream (bus/nats).
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Test } from 'tap'
 import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from './eventually.js'
+import { tempFolder } from './temp_folder.js'
 
 export interface NatsServer {
   /** Contains the password. */
@@ -89,6 +91,20 @@ export async function createNatsServer(
     thaw: () => server?.kill('SIGCONT'),
     wipe: () => rmSync(store, { recursive: true, force: true }),
   }
+}
+
+/** Runs in the folder of `t`, which kills it. @param configuration of its file */
+export async function startNats(
+  t: Pick<Test, 'testdir' | 'teardown'>,
+  configuration?: string,
+): Promise<NatsServer> {
+  const folder = tempFolder(t)
+  const file = join(folder, 'nats.conf')
+  if (configuration !== undefined) writeFileSync(file, configuration)
+  const server = await createNatsServer(folder, configuration === undefined ? [] : ['-c', file])
+  t.teardown(() => server.kill())
+  await server.start()
+  return server
 }
 
 /** One letter per thread (proc(5), `stat`): a signal stops them one after another. */

@@ -3,13 +3,13 @@
  *
  * The rail has no delay; work that it schedules for later stays scheduled.
  */
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import type { RailReport } from '../../src/rails/rail.js'
 import { createCycle } from '../../src/rails/adapter/cycle.js'
 import { sandboxRules } from '../../src/rails/sandbox/bank.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
+import { SILENT_LOG } from './logs.js'
 import type { World } from './world.js'
 
 export interface SandboxRail {
@@ -27,7 +27,7 @@ export async function openSandboxRail(world: World, file: string): Promise<Sandb
     journal,
     clock: world.clock,
     random,
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     rules: sandboxRules(0),
     publish: receive,
     fail: (error) => {

@@ -6,13 +6,13 @@
  */
 import type { Test } from 'tap'
 import type { Callers } from '../../src/auth/callers.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { ShardAdmin } from '../../src/processor/cluster/member.js'
 import { createQueryRunner, type QueryRunner } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import type { WaitingProcessor } from '../../src/store/cluster/waiting.js'
+import { SILENT_LOG as log } from './logs.js'
 import { settingsOf, testSettings, type TestSettings } from './shared_settings.js'
 import { EVERY_STATEMENT_IS_RIGHT } from './statements.js'
 import type { World } from './world.js'
@@ -112,7 +112,6 @@ export async function serveShard(
   cluster?.worlds.set(shard, world)
   const { clock, store, vault } = world
   const memory = world.memory()
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
   const server = createServer(
     {
       ...{ clock, random: systemRandom(), memory, pipeline: { submit: world.submit } },

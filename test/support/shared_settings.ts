@@ -1,6 +1,5 @@
 /** The settings for all shards of a cluster that exists in memory. */
 import { instant } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import {
   createSharedSettings,
   type SharedSettings,
@@ -10,6 +9,7 @@ import type {
   ClusterSettings,
   SettingsFault,
 } from '../../src/store/cluster/settings.js'
+import { SILENT_LOG } from './logs.js'
 import type { World } from './world.js'
 
 export interface TestSettings extends ClusterSettings {
@@ -63,5 +63,5 @@ export const settingsOf = (
     ...{ shard, cluster },
     memory: world.memory(),
     pipeline: { submit: world.submit },
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
   })

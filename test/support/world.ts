@@ -7,7 +7,6 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom, type Random } from '../../src/base/random.js'
 import { readSettings } from '../../src/settings/settings_reader.js'
@@ -40,6 +39,7 @@ import { createRailTable, sandboxRail } from '../../src/rails/rail_table.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
 import { openTestStore, releaseBooks } from './books.js'
 import { dueIds } from './due_ids.js'
+import { SILENT_LOG } from './logs.js'
 import { tempFolder } from './temp_folder.js'
 
 export const RULES: Rules = {
@@ -65,8 +65,6 @@ export const MASTER: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
 /** The origin of commands that tests submit. */
 export const BY_TEST: Origin = { cause: 'request', requestId: null }
 const STARTED_AT = Date.UTC(2026, 10, 21, 3, 0, 0)
-/** One for all: each further one stays in memory. */
-export const SILENT_LOG = createLog('test', { LOG_LEVEL: 'silent' })
 
 export interface World {
   readonly clock: Clock & { set(at: number): void; pass(milliseconds: number): void }

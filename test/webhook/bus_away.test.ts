@@ -5,10 +5,7 @@ import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf } from '../support/partner.js'
-import { untilStatus } from '../support/payments.js'
-import { receiverOf } from '../support/receiver.js'
-import { aPayout } from '../support/requests.js'
+import { idIn, requestPayout, untilStatus } from '../support/payments.js'
 import { startStack } from '../support/stack.js'
 
 const TYPES = ['payout.created', 'payout.processing', 'payout.completed']
@@ -22,19 +19,14 @@ interface PublishedEvent {
 t.test(
   'payouts continue without the bus, and every event is delivered after its return',
   async (t) => {
-    const stack = await startStack({ settings: { RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' } })
-    t.teardown(() => stack.stop())
-    const partner = partnerOf(stack.sandbox)
-    const receiver = await receiverOf(partner)
-    t.teardown(() => receiver.close())
+    const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' } })
+    const { partner } = stack
+    const receiver = await stack.receiver()
     const payouts: string[] = []
-    const payOut = async (): Promise<void> => {
-      const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
-      const body = { amount, currency, beneficiary, reference }
-      const headers = { 'Idempotency-Key': `payout ${payouts.length}` }
-      const answer = await partner.request('POST', '/v1/payouts', body, { headers })
+    const pay = async (): Promise<void> => {
+      const answer = await requestPayout(partner, `payout ${payouts.length}`)
       t.equal(answer.status, 202)
-      const { id } = answer.body as { id: string }
+      const id = idIn(answer)
       payouts.push(id)
       await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
     }
@@ -50,7 +42,7 @@ t.test(
       return payouts.every((id) => TYPES.every((type) => all.has(`${id} ${type}`)))
     }
 
-    await payOut()
+    await pay()
     await eventually('all events are delivered', hasAll)
     const before = delivered()
     stack.kill('nats', 'SIGSTOP')
@@ -58,13 +50,13 @@ t.test(
     await eventually('the server is frozen', () =>
       /^State:\s+T/m.test(readFileSync(status, 'utf8')),
     )
-    for (let count = 0; count < 5; count++) await payOut()
+    for (let count = 0; count < 5; count++) await pay()
     t.same(delivered(), before, 'no delivery while the bus is frozen')
 
     // While the server is frozen: the next one must not lose what it has written at its start.
     rmSync(join(stack.dataDir, FILES.natsStore), { recursive: true, force: true })
     stack.kill('nats')
-    for (let count = 0; count < 5; count++) await payOut()
+    for (let count = 0; count < 5; count++) await pay()
     await eventually('all events are delivered', hasAll, SETTLED_WITHIN_MS)
     t.equal(delivered().size, payouts.length * TYPES.length, 'no other events')
     await stack.untilServing()

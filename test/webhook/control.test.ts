@@ -5,7 +5,6 @@ import type { DeliveryRecord__Output as DeliveryRecord } from '../../protos/type
 import { PAGE_BYTES } from '../../src/base/constants.js'
 import { instant, plus, type Instant } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { createCursors } from '../../src/processor/keys/cursors.js'
 import { mergePages, type DeliveryPage } from '../../src/processor/queries/delivery_pages.js'
 import {
@@ -26,6 +25,7 @@ import { missingLines } from '../../src/operations/partners/webhooks.js'
 import type { ListedEvent } from '../../src/store/lists.js'
 import type { EventRow } from '../../actors/webhook/store/schema.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { codeOf, viewOf } from '../support/world.js'
 import { anEndpoint, TENANT } from './builders.js'
 import { aControlWorld, idsOf, outboxOf, type ControlWorld } from './control_world.js'
@@ -51,7 +51,7 @@ const reading = {
   brand: 'Service',
   lists: { scheduled: () => lists },
 } as unknown as QueryContext
-const reader = createQueryRunner(reading, createLog('test', { LOG_LEVEL: 'silent' }))
+const reader = createQueryRunner(reading, SILENT_LOG)
 const query = async <View>(query: Query): Promise<View> => viewOf<View>(await reader.run(query))
 
 const list = (world: ControlWorld, endpoint_id: EndpointId, page: object = {}): Promise<ListView> =>

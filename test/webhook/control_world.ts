@@ -8,7 +8,6 @@ import type { Test } from 'tap'
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import { instant } from '../../src/base/clock.js'
 import type { EndpointId, EventId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { systemRandom } from '../../src/base/random.js'
 import {
@@ -35,13 +34,13 @@ import { openWebhookStore, type WebhookStore } from '../../actors/webhook/store/
 import { openAdminQueries, type AdminQueries } from '../../actors/webhook/store/admin_queries.js'
 import { listenGrpc } from '../support/grpc_listen.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aDelivery, anEventRow, heldClock, NO_CLAIMS } from './builders.js'
 import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const TOKEN = 'it_test'
 const random = systemRandom()
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 /** The receiver's answer; `silence` until the test ends. */
 export type Reply = SendOutcome['kind'] | 'silence'

@@ -2,7 +2,6 @@
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Database } from '../../src/store/database.js'
 import { createRedriver, type Redriver } from '../../actors/webhook/control/redrive.js'
@@ -13,6 +12,7 @@ import type { EventRow } from '../../actors/webhook/store/schema.js'
 import type { PostgresPool } from '../../actors/webhook/store/postgres/store.js'
 import type { Delivery } from '../../actors/webhook/store/store.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
 import { testStores, type TestStore } from './test_stores.js'
 
@@ -77,7 +77,6 @@ const STAYS = ['a body of nothing', 'an event of another partner']
 /** More than a queue holds in memory. */
 const MANY = 150
 const random = systemRandom()
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 for (const [name, testStore] of Object.entries(await testStores())) {
   for (const [kind, each] of Object.entries(DAMAGES)) {

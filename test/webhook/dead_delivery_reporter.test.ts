@@ -4,15 +4,13 @@ import { createDeadDeliveryReporter } from '../../actors/webhook/intake/dead_del
 import type { DeadDeliveries } from '../../protos/types/causeway/internal/v1/DeadDeliveries.js'
 import { instant, systemClock } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import type { EventRow } from '../../actors/webhook/store/schema.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { failed } from '../support/webhook_store.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 import { aProcessor, UNREACHABLE } from './outcomes_stub.js'
 import { testStores } from './test_stores.js'
-
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 /** A delivery that died at its first attempt, with that attempt. */
 function died(event: EventRow, endpoint: { id: EndpointId }, at: number) {

@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import { headers as natsHeaders, connect } from 'nats'
 import { MINUTE, plus, systemClock } from '../../src/base/clock.js'
 import type { EndpointId, EventId, TenantId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { EVENT_HEADERS } from '../../src/base/subjects.js'
 import { connectBus } from '../../src/bus/nats.js'
@@ -18,12 +17,11 @@ import {
 } from '../../actors/webhook/store/store.js'
 import { anEvent, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
-import { createNatsServer } from '../support/nats_server.js'
-import { tempFolder } from '../support/temp_folder.js'
+import { SILENT_LOG as log } from '../support/logs.js'
+import { startNats } from '../support/nats_server.js'
 import { anEndpoint, NO_CLAIMS } from './builders.js'
 import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 const clock = systemClock
 /** Where a test waits for it; in the others nothing that is slow is delivered again. */
 const REDELIVERED_AFTER_MS = 1_000
@@ -32,16 +30,11 @@ const REDELIVERED_AFTER_MS = 1_000
 async function anEventConsumer(
   t: Test,
   endpoints: Endpoint[],
-  claims = NO_CLAIMS,
-  repeatedMax = 4_096,
-  ackWaitMs = MINUTE,
+  { claims = NO_CLAIMS, repeatedMax = 4_096, ackWaitMs = MINUTE } = {},
 ) {
   const asked: string[] = []
-  const folder = tempFolder(t)
-  const server = await createNatsServer(folder)
-  await server.start()
-  t.teardown(() => server.kill())
-  const file = join(folder, 'webhooks.db')
+  const server = await startNats(t)
+  const file = join(t.testdirName, 'webhooks.db')
   const store = await openWebhookStore(file, NO_REPORTS)
   const bus = connectBus({ url: server.url, consumes: true, ackWaitMs, clock, log })
   const delivered: Delivery[] = []
@@ -100,11 +93,18 @@ async function anEventConsumer(
   t.teardown(() => link.close())
   const reader = await openDatabase(file, { readOnly: true })
   t.teardown(() => reader.close())
+  const acknowledgements = async () => {
+    const manager = await link.jetstreamManager()
+    return manager.consumers.info('CAUSEWAY_EVENTS', 'webhook_pool')
+  }
   return {
-    bus,
-    store,
-    eventConsumer,
-    delivered,
+    ...{ bus, store, eventConsumer, delivered, link, acknowledgements },
+    deliveredIds: () => delivered.map(({ eventId }) => eventId),
+    /** Whether all messages are acknowledged but this many. */
+    isRead: async (pending = 0): Promise<boolean> => {
+      const info = await acknowledgements()
+      return info.num_ack_pending === pending && info.num_pending === 0
+    },
     /** Events that other pools were asked for. */
     asked,
     publish: async (
@@ -115,9 +115,7 @@ async function anEventConsumer(
       await eventually('it is stored', () => bus.publisher.publish(event, messageId, isRepeated))
     },
     rows: <Row>(sql: string) => reader.all<Row>(sql),
-    hold: () => {
-      whenSynced = false
-    },
+    hold: () => void (whenSynced = false),
     isHolding: () => holding,
     /** The tenant whose processor is unreachable. Undefined means none. */
     setAway: (tenant: string | undefined) => {
@@ -129,9 +127,7 @@ async function anEventConsumer(
       stepped()
     },
     /** Commits reach the disk, but their promises stay pending. */
-    holdCommits: () => {
-      held = []
-    },
+    holdCommits: () => void (held = []),
     releaseCommits: () => {
       for (const release of held ?? []) release()
       held = undefined
@@ -139,11 +135,6 @@ async function anEventConsumer(
     /** Reads of the events that a late endpoint missed. */
     scans: () => scans,
     taken: () => taken,
-    link,
-    acknowledgements: async () => {
-      const manager = await link.jetstreamManager()
-      return manager.consumers.info('CAUSEWAY_EVENTS', 'webhook_pool')
-    },
   }
 }
 
@@ -170,7 +161,7 @@ t.test('an event becomes one delivery for each subscribed endpoint', async (t) =
 
 t.test('a message is acknowledged only after its deliveries are on disk', async (t) => {
   const endpoint = anEndpoint()
-  const world = await anEventConsumer(t, [endpoint], NO_CLAIMS, undefined, REDELIVERED_AFTER_MS)
+  const world = await anEventConsumer(t, [endpoint], { ackWaitMs: REDELIVERED_AFTER_MS })
   world.holdCommits()
   const event = anEvent(1)
   await world.publish(event)
@@ -181,10 +172,7 @@ t.test('a message is acknowledged only after its deliveries are on disk', async 
   )
   t.equal((await world.acknowledgements()).num_ack_pending, 1)
   world.releaseCommits()
-  await eventually(
-    'acknowledged',
-    async () => (await world.acknowledgements()).num_ack_pending === 0,
-  )
+  await eventually('acknowledged', () => world.isRead())
   t.equal(world.delivered.length, 1, 'once')
   t.equal((await world.store.due(endpoint.id, clock.now(), 10)).length, 1)
 })
@@ -260,10 +248,7 @@ t.test('a poison message is stored and the others are processed', async (t) => {
   t.ok(
     rows.some(({ payload_base64 }) => payload_base64 === Buffer.from('{"id":').toString('base64')),
   )
-  await eventually('all acknowledged', async () => {
-    const info = await world.acknowledgements()
-    return info.num_ack_pending === 0 && info.num_pending === 0
-  })
+  await eventually('all acknowledged', () => world.isRead())
 })
 
 t.test('an unreachable processor delays only the events of its own tenants', async (t) => {
@@ -311,10 +296,7 @@ t.test('an endpoint that is announced shortly after an event gets it', async (t)
   world.eventConsumer.applyEndpoint(endpoint)
   world.eventConsumer.applyEndpoint(endpoint)
   await world.eventConsumer.idle()
-  t.same(
-    world.delivered.map(({ eventId }) => eventId),
-    [after.id],
-  )
+  t.same(world.deliveredIds(), [after.id])
   t.same(await unreported(world.store), [before.id, optIn.id], 'open again until it is delivered')
 
   const old = anEndpoint({ id: 'we_old' as EndpointId, createdAt: plus(now, -3_600_000) })
@@ -347,7 +329,7 @@ t.test('changes of an endpoint that wait are routed together, each by its filter
   world.releaseCommits()
   await world.eventConsumer.idle()
   t.ok(world.scans() <= 2, `${world.scans()} reads for 1,001 changes`)
-  t.same(world.delivered.map(({ eventId }) => eventId).sort(), [early.id, late.id].sort())
+  t.same(world.deliveredIds().sort(), [early.id, late.id].sort())
 
   world.eventConsumer.applyEndpoint({ ...newest, status: 'deleted' })
   await world.eventConsumer.idle()
@@ -387,7 +369,8 @@ t.test('a bounded number of repeated messages is in work', async (t) => {
     },
     isYielded: () => false,
   }
-  const world = await anEventConsumer(t, [anEndpoint()], claims, 16, REDELIVERED_AFTER_MS)
+  const given = { claims, repeatedMax: 16, ackWaitMs: REDELIVERED_AFTER_MS }
+  const world = await anEventConsumer(t, [anEndpoint()], given)
   const events = someEvents(5)
   for (const event of events) await world.publish(event, event.id, true)
   await eventually('they are delivered again and again', () => most >= 16, undefined, 60)
@@ -400,12 +383,8 @@ t.test('a bounded number of repeated messages is in work', async (t) => {
   t.ok(most < 16 + events.length, `${most} messages in work: below the bound plus one batch`)
   t.equal(world.asked.length, asked, 'the rest stays in the stream')
   answer()
-  await eventually('all are acknowledged', async () => {
-    const info = await world.acknowledgements()
-    return info.num_ack_pending === 0 && info.num_pending === 0
-  })
-  const ids = world.delivered.map(({ eventId }) => eventId)
-  t.same(ids.sort(), events.map(({ id }) => id).sort(), 'each once')
+  await eventually('all are acknowledged', () => world.isRead())
+  t.same(world.deliveredIds().sort(), events.map(({ id }) => id).sort(), 'each once')
 })
 
 t.test('events of a repeated message are taken when no other pool has them', async (t) => {
@@ -421,17 +400,13 @@ t.test('events of a repeated message are taken when no other pool has them', asy
     },
     isYielded: (id) => id === yielded?.id,
   }
-  const redelivering = [undefined, REDELIVERED_AFTER_MS] as const
-  const world = await anEventConsumer(t, [anEndpoint()], claims, ...redelivering)
+  const given = { claims, ackWaitMs: REDELIVERED_AFTER_MS }
+  const world = await anEventConsumer(t, [anEndpoint()], given)
   for (const event of [first, yielded]) await world.publish(event!)
   for (const event of [swept, held, left]) await world.publish(event!, `${event!.id}:sweep1`, true)
-  const isOver = async (pending: number): Promise<boolean> => {
-    const info = await world.acknowledgements()
-    return info.num_ack_pending === pending && info.num_pending === 0
-  }
-  await eventually('all five are acknowledged', () => isOver(0))
+  await eventually('all five are acknowledged', () => world.isRead())
   t.same(
-    world.delivered.map(({ eventId }) => eventId).sort(),
+    world.deliveredIds().sort(),
     [first?.id, swept?.id].sort(),
     'neither the held one nor those left to another pool, the last of them before it is stored',
   )
@@ -442,6 +417,6 @@ t.test('events of a repeated message are taken when no other pool has them', asy
   await eventually('asked again when it is redelivered', () => {
     return world.asked.filter((id) => id === unknown?.id).length > 1
   })
-  t.ok(await isOver(1), 'it stays in the stream')
+  t.ok(await world.isRead(1), 'it stays in the stream')
   t.equal(world.delivered.length, 2)
 })

@@ -10,14 +10,13 @@ import type { PostgresPool } from '../../actors/webhook/store/postgres/store.js'
 import type { EventOutcomesClient } from '../../protos/types/causeway/internal/v1/EventOutcomes.js'
 import { systemClock } from '../../src/base/clock.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { failed } from '../support/webhook_store.js'
 import { anEventRow } from './builders.js'
 import { aProcessor, UNREACHABLE } from './outcomes_stub.js'
 import { inSqlite, testStores } from './test_stores.js'
 
-const log = createLog('test', { LOG_LEVEL: 'silent' })
 const ONE = 'one_sandbox' as TenantId
 const TWO = 'two_sandbox' as TenantId
 const URL = 'https://partner.example/hook'

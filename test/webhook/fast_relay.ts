@@ -4,27 +4,20 @@
  */
 import { mock } from 'node:test'
 import type { Test } from 'tap'
-import { instant, type Clock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
-import { createRelay, type Relay } from '../../src/processor/background/relay.js'
+import { instant } from '../../src/base/clock.js'
+import { createRelay } from '../../src/processor/background/relay.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import { createOutbox } from '../bus/bus_events.js'
+import { anEvent, createOutbox, TENANT } from '../bus/bus_events.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import type { PoolWorld } from './pool_process.js'
 
 const FASTER = 30
 
-export interface FastRelay {
-  readonly clock: Clock
-  /** Like the processor: first to disk, then to the bus. */
-  commit(events: readonly StoredEvent[]): void
-  readonly relay: Relay
-}
-
-export function aFastRelay(t: Test, { bus, processor }: PoolWorld): FastRelay {
+/** @param tenants of its events, in turn */
+export function aFastRelay(t: Test, { bus, processor }: PoolWorld, tenants = [TENANT]) {
   const began = Date.now()
   const clock = { now: () => instant(began + (Date.now() - began) * FASTER) }
   const outbox = createOutbox()
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
   const openEvents = (after: number, limit: number): Promise<readonly StoredEvent[]> => {
     for (const outcome of processor.outcomes.keys()) outbox.settle(outcome.split(' ')[0] ?? '')
     return outbox.openEvents(after, limit)
@@ -36,10 +29,18 @@ export function aFastRelay(t: Test, { bus, processor }: PoolWorld): FastRelay {
   const relay = createRelay({ bus: bus.publisher, openEvents, clock, log })
   interval.mock.restore()
   t.teardown(() => relay.stop())
+  const published: StoredEvent[] = []
   return {
-    clock,
     relay,
-    commit: (events) => {
+    published,
+    /** Commits new events as the processor does: first to disk, then to the bus. */
+    publish: (count: number): void => {
+      const createdAt = clock.now()
+      const events = Array.from({ length: count }, (_, index) => {
+        const position = published.length + index + 1
+        return anEvent(position, { tenant: tenants[position % tenants.length]!, createdAt })
+      })
+      published.push(...events)
       outbox.commit(events)
       relay.push(events)
     },

@@ -5,7 +5,6 @@
 import t, { type Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aFastRelay } from './fast_relay.js'
 import { aPoolWorld, type PoolWorld } from './pool_process.js'
@@ -14,7 +13,7 @@ const TENANTS = ['one_sandbox', 'two_sandbox', 'three_production'] as TenantId[]
 const PATHS = ['/prompt', '/moody'] as const
 const REFUSING = '/two_sandbox/moody'
 const EVENTS = 3_000
-const BURST = 100
+const FIRST = 100
 
 t.test('every event is delivered or dead-lettered and no other is delivered', async (t) => {
   const world = await aPoolWorld(t)
@@ -23,19 +22,7 @@ t.test('every event is delivered or dead-lettered and no other is delivered', as
   }
   world.answers.set(REFUSING, 404)
   await world.start()
-  const { clock, commit } = aFastRelay(t, world)
-  const published: StoredEvent[] = []
-  const publish = (count: number): void => {
-    for (let from = 0; from < count; from += BURST) {
-      const createdAt = clock.now()
-      const burst = Array.from({ length: BURST }, (_, index) => {
-        const position = published.length + index + 1
-        return anEvent(position, { tenant: TENANTS[position % 3]!, createdAt })
-      })
-      published.push(...burst)
-      commit(burst)
-    }
-  }
+  const { publish, published } = aFastRelay(t, world, TENANTS)
   const moody = `/three_production${PATHS[1]}`
   const moods = setInterval(() => {
     world.answers.set(moody, world.answers.get(moody) === 503 ? 200 : 503)
@@ -45,7 +32,7 @@ t.test('every event is delivered or dead-lettered and no other is delivered', as
   for (const victim of ['pool', 'bus', 'pool', 'pool']) {
     const before = world.got.length
     publish(EVENTS / 5)
-    await eventually('the first events arrive', () => world.got.length > before + BURST)
+    await eventually('the first events arrive', () => world.got.length > before + FIRST)
     if (victim === 'pool') {
       await world.kill()
       await world.start()

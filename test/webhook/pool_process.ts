@@ -14,7 +14,6 @@ import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/inter
 import type { ReadyMessage } from '../../src/process/child.js'
 import { systemClock } from '../../src/base/clock.js'
 import { newId, type EndpointId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { systemRandom } from '../../src/base/random.js'
 import { webhookDatabase } from '../../src/base/subjects.js'
@@ -24,6 +23,7 @@ import type { Bindable } from '../../src/store/database.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { TENANT } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG as log } from '../support/logs.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { openStandInProcessor, type StandInProcessor } from './directory_stub.js'
@@ -103,7 +103,6 @@ export async function aPoolWorld(
   const processor = await openStandInProcessor(TOKEN, awaitPoolMs)
   const settings = { ...environment, PROCESSOR_ADDRESS: processor.address }
   const receiver = await openReceiver()
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })
   const endpoints = new Map<string, string>()
   let link: NatsConnection | undefined

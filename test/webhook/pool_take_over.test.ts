@@ -15,7 +15,6 @@ import { aPoolWorld, distinct } from './pool_process.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
 const EXIT_DEPOSED = 71
 const WITHIN_MS = 60_000
 const EVENTS = 100

@@ -34,9 +34,8 @@ t.test('the other pool delivers the open events of a killed one', async (t) => {
   world.endpoint('/hook')
   world.answers.set('/hook', 503)
   await Promise.all([world.start({}, 1), world.start({}, 2)])
-  const { clock, commit } = aFastRelay(t, world)
-  const events = someEvents(200, 1, clock.now())
-  commit(events)
+  const { publish, published: events } = aFastRelay(t, world)
+  publish(200)
   const lost = await eventually('both pools hold events', async () => {
     const [first, second] = [await world.rows(OPEN, [], 1), await world.rows(OPEN, [], 2)]
     return first.length > 0 && first.length + second.length >= 200 && first.length
@@ -57,9 +56,8 @@ async function eventsInTwoPools(t: Test) {
   world.answers.set('/failing', 503)
   await Promise.all([world.start({}, 1), world.start({}, 2)])
   await world.processor.poolsAre(2)
-  const { clock, commit } = aFastRelay(t, world)
-  const events = someEvents(100, 1, clock.now())
-  commit(events)
+  const { publish, published: events } = aFastRelay(t, world)
+  publish(100)
   return { world, events }
 }
 

@@ -1,15 +1,19 @@
 /** A webhook pool on PostgreSQL: the fence, take-over, and kills of the server under deliveries. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { instant, plus, systemClock } from '../../src/base/clock.js'
-import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
-import { Deposed, type StoredEvent } from '../../src/store/store.js'
+import {
+  connectToPrimary,
+  parseStoreUrl,
+  type Connection,
+} from '../../src/store/postgres/connection.js'
+import { Deposed } from '../../src/store/store.js'
 import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
 import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
 import { aFastRelay } from './fast_relay.js'
-import { aPoolWorld } from './pool_process.js'
+import { aPoolWorld, type PoolWorld } from './pool_process.js'
 import { inPostgres } from './test_stores.js'
 
 requirePostgres(t)
@@ -17,6 +21,16 @@ requirePostgres(t)
 const server = await startPostgres(t)
 const EXIT_DEPOSED = 71
 const EXIT_RECOVER = 70
+
+const aPool = (t: Test, schema: string): Promise<PoolWorld> =>
+  aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: schema })
+
+/** The rows of the pool with this schema. */
+async function rowsIn(t: Test, schema: string): Promise<Connection> {
+  const rows = await connectToPrimary(parseStoreUrl(server.url), `${schema}_1`, 'test')
+  t.teardown(() => rows.close())
+  return rows
+}
 
 t.test('a former owner commits and removes nothing', async (t) => {
   const { hurried, ...time } = hurriedClock()
@@ -46,30 +60,19 @@ t.test('a former owner commits and removes nothing', async (t) => {
 
 const PATH = '/prompt'
 const EVENTS = 800
-const BURST = 50
+const FIRST = 25
 
 t.test('no delivery is lost while the server is killed', async (t) => {
-  const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'killed' })
+  const world = await aPool(t, 'killed')
   world.endpoint(PATH, { tenant: TENANT })
   world.endpoint('/refusing', { tenant: TENANT })
   world.answers.set('/refusing', 404)
   await world.start()
-  const { clock, commit } = aFastRelay(t, world)
-  const published: StoredEvent[] = []
-  const publish = (count: number): void => {
-    for (let from = 0; from < count; from += BURST) {
-      const createdAt = clock.now()
-      const burst = Array.from({ length: BURST }, (_, index) =>
-        anEvent(published.length + index + 1, { tenant: TENANT, createdAt }),
-      )
-      published.push(...burst)
-      commit(burst)
-    }
-  }
+  const { publish, published } = aFastRelay(t, world)
   for (let kills = 0; kills < 3; kills++) {
     const before = world.got.length
     publish(EVENTS / 4)
-    await eventually('the first events arrive', () => world.got.length > before + BURST / 2)
+    await eventually('the first events arrive', () => world.got.length > before + FIRST)
     const exited = world.exit()
     await server.kill()
     t.equal(await exited, EXIT_RECOVER, 'the pool exits, as its memory may differ from the disk')
@@ -78,11 +81,8 @@ t.test('no delivery is lost while the server is killed', async (t) => {
   }
   publish(EVENTS / 4)
   await eventually('all events are settled', () => world.settled(published), 60_000)
-  const rows = connectToPrimary(parseStoreUrl(server.url), 'killed_1', 'test')
-  t.teardown(async () => (await rows).close())
-  const found = await (
-    await rows
-  ).all<{ id: string; endpoint: string; state: string }>(
+  const rows = await rowsIn(t, 'killed')
+  const found = await rows.all<{ id: string; endpoint: string; state: string }>(
     'SELECT event_id AS id, endpoint_id AS endpoint, state FROM deliveries',
   )
   t.equal(found.length, EVENTS * 2, 'one delivery for each endpoint')
@@ -102,9 +102,8 @@ t.test('no delivery is lost while the server is killed', async (t) => {
 })
 
 t.test('a candidate that loses the server exits as an owner does', async (t) => {
-  const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'waiting' })
-  const rows = await connectToPrimary(parseStoreUrl(server.url), 'waiting_1', 'test')
-  t.teardown(() => rows.close())
+  const world = await aPool(t, 'waiting')
+  const rows = await rowsIn(t, 'waiting')
   await world.start()
   await world.stop()
   // Not this process.
@@ -123,11 +122,10 @@ t.test('a candidate that loses the server exits as an owner does', async (t) => 
 })
 
 t.test('a former owner exits, and a candidate waits while the owner lives', async (t) => {
-  const world = await aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: 'deposed' })
+  const world = await aPool(t, 'deposed')
   world.endpoint(PATH, { tenant: TENANT })
   await world.start()
-  const rows = await connectToPrimary(parseStoreUrl(server.url), 'deposed_1', 'test')
-  t.teardown(() => rows.close())
+  const rows = await rowsIn(t, 'deposed')
   const exited = world.exit()
   await rows.run("UPDATE owner SET epoch = epoch + 1, holder = 'another machine'")
   t.equal(await exited, EXIT_DEPOSED)

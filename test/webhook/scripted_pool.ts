@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { SECOND } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
-import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
 import type { FailingEndpoint } from '../../actors/webhook/control/pool_port.js'
@@ -12,6 +11,7 @@ import type { WebhookRequest } from '../../actors/webhook/sending/sender.js'
 import type { SendOutcome } from '../../actors/webhook/delivery/send_outcome.js'
 import { openWebhookStore, type StoredFailing } from '../../actors/webhook/store/store.js'
 import { eventually } from '../support/eventually.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { failed, NO_REPORTS } from '../support/webhook_store.js'
 import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
@@ -84,7 +84,7 @@ export async function aPool(
     backoff: { attemptsMax: 12, scalePct: 100 },
     clock,
     random: systemRandom(),
-    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     isPaused,
     settled: () => undefined,
     disable: ({ id, reason }) => void disabled.push(`${id} ${reason}`),

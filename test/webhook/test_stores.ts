@@ -5,11 +5,11 @@ import { openPostgresPool, type PostgresPool } from '../../actors/webhook/store/
 import { openAdminQueries } from '../../actors/webhook/store/admin_queries.js'
 import { openWebhookStore, type StoreReports } from '../../actors/webhook/store/store.js'
 import { systemPause } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import type { Database } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import type { HurriedClock } from '../support/hurried_clock.js'
+import { SILENT_LOG } from '../support/logs.js'
 import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { NO_REPORTS } from '../support/webhook_store.js'
@@ -47,7 +47,7 @@ export function inPostgres(server: TestServer): TestStore {
       openPostgresPool(
         {
           ...{ url: server.url, shard, holder, ...time },
-          log: createLog('test', { LOG_LEVEL: 'silent' }),
+          log: SILENT_LOG,
         },
         { ...NO_REPORTS, ...reports },
       ),

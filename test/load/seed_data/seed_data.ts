@@ -13,13 +13,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openWebhookStore } from '../../../actors/webhook/store/store.js'
 import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
-import { createLog } from '../../../src/base/log.js'
 import type { EventId } from '../../../src/base/ids.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { createRetention } from '../../../src/processor/background/retention.js'
 import { deposit } from '../../../src/processor/commands/funds/deposit.js'
 import { createPartner } from '../../../src/processor/commands/partners/partner_create.js'
 import { settleEvents } from '../../../src/processor/commands/webhook_endpoints/events_settle.js'
+import { SILENT_LOG } from '../../support/logs.js'
 import { openSandboxRail } from '../../support/sandbox_rail.js'
 import { createWorld, DEMO, MASTER, viewOf, type World } from '../../support/world.js'
 import type { Fixtures } from '../fixtures.js'
@@ -123,7 +123,7 @@ async function endRetention(world: World): Promise<void> {
     lists: world.store.lists,
     memory: world.memory(),
     pipeline: { submit: (work) => world.submit(work) },
-    log: createLog('seed', { LOG_LEVEL: 'silent' }),
+    log: SILENT_LOG,
     rowsMax: 10_000,
     pauseMs: 0,
   })

@@ -9,7 +9,8 @@ import {
 } from '../../../src/processor/background/recovery.js'
 import type { Progress } from '../../../src/store/progress.js'
 import { iterations } from '../../support/event_loop.js'
-import { SILENT_LOG, type World } from '../../support/world.js'
+import { SILENT_LOG } from '../../support/logs.js'
+import type { World } from '../../support/world.js'
 
 export const recoveryOn = (world: World, over: Partial<RecoveryOptions> = {}): Promise<Recovery> =>
   createRecovery({

@@ -13,7 +13,8 @@ import { openSwitchLog, type SwitchLog } from '../../../src/rails/switch/switch_
 import { writeTrialNetwork } from '../../../src/rails/switch/trial_network.js'
 import { freePort } from '../../../src/supervisor/ports.js'
 import { withEveryRole } from '../../support/callers.js'
-import { log, random, shortFolder, TOKEN } from '../harness.js'
+import { SILENT_LOG as log } from '../../support/logs.js'
+import { random, shortFolder, TOKEN } from '../harness.js'
 
 /** Statements are issued on demand. */
 const NEVER_MS = 2 ** 31 - 1

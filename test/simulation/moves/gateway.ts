@@ -16,7 +16,7 @@ import type { PendingCommand } from '../../../gateway/upstream/pending_command.j
 import { createProcessors, type ProcessorPorts } from '../../../gateway/upstream/processors.js'
 import type { Clock } from '../../../src/base/clock.js'
 import { CLEARTEXT } from '../../../src/grpc/tls.js'
-import { createLog } from '../../../src/base/log.js'
+import { SILENT_LOG as log } from '../../support/logs.js'
 import type { Scheduler } from '../scheduler.js'
 import type { MoveFault } from './faults.js'
 import type { Entry } from './histories.js'
@@ -59,7 +59,6 @@ interface Sent {
   hasArrived: boolean
 }
 
-const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 const BUDGET_MS = 10_000
 const RETRY_MS = 100
 const HOLD_WITHIN_MS = 4_000

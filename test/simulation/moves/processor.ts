@@ -12,7 +12,6 @@
 import type { PartnerUpdate } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { PartnerUpdate__Output } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { Clock, Pause } from '../../../src/base/clock.js'
-import { createLog } from '../../../src/base/log.js'
 import { createMember, type Member } from '../../../src/processor/cluster/member.js'
 import {
   createPartnerMoves,
@@ -33,6 +32,7 @@ import {
 } from '../../../src/store/cluster/cluster.js'
 import { takeOwnership, TakenByAnother } from '../../../src/store/postgres/ownership.js'
 import type { OwnedConnection } from '../../../src/store/postgres/ownership.js'
+import { SILENT_LOG as log } from '../../support/logs.js'
 import { COMMIT } from '../books_server.js'
 import type { Scheduler } from '../scheduler.js'
 import { createBatches } from './batches.js'
@@ -77,7 +77,6 @@ export interface ClusterProcessOptions {
   readonly onViolation: (violation: Error) => void
 }
 
-const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 /** Why a process ends whose books are behind a mark. */
 export const REFUSED = 'refused'
 /** Why one ends whose release is complete. */

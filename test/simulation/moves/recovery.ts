@@ -11,7 +11,6 @@ import type {
   ProgressMark__Output,
 } from '../../../protos/types/causeway/internal/v1/ProgressMark.js'
 import { instant, type Clock } from '../../../src/base/clock.js'
-import { createLog } from '../../../src/base/log.js'
 import { createRecovery, REQUESTED } from '../../../src/processor/background/recovery.js'
 import { answer } from '../../../src/processor/cycle/answer.js'
 import type { Work } from '../../../src/processor/cycle/command.js'
@@ -20,6 +19,7 @@ import type { Owned } from '../../../src/store/postgres/ownership.js'
 import type { Progress } from '../../../src/store/progress.js'
 import type { CommitRows, Store } from '../../../src/store/store.js'
 import type { Row } from '../../../src/store/tables.js'
+import { SILENT_LOG as log } from '../../support/logs.js'
 import type { MoveFault } from './faults.js'
 import type { ServerConnection, StoredRecovery } from './server.js'
 
@@ -64,7 +64,6 @@ export interface ShardRecoveryOptions extends ProcessorRestores {
   readonly refuse: () => void
 }
 
-const log = createLog('simulation', { LOG_LEVEL: 'silent' })
 const NEVER = new Promise<never>(() => undefined)
 const NO_ROWS = {} as CommitRows
 const RECOVERING: Row<'recoveries'> = {
