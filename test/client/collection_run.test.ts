@@ -107,8 +107,7 @@ const RUNS: Readonly<Record<string, (folder: string, variables: Variables) => Pr
 t.setTimeout(0)
 
 t.test('the collection', { skip }, async (t) => {
-  const stack = await startStack({ settings: { RAIL_DELAY_MS } })
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t, settings: { RAIL_DELAY_MS } })
   const { base_url, key_id, signing_secret } = stack.sandbox
 
   for (const [tool, runCollection] of Object.entries(RUNS)) {

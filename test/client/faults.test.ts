@@ -41,9 +41,7 @@ interface Paying {
   readonly count?: number
 }
 
-t.setTimeout(0)
-const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
+const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '20' } })
 const credentials = credentialsOf(stack.sandbox, 'Service')
 const direct = createClient(credentials)
 // A create without a key is not sent again: on a busy machine its connection can be lost.

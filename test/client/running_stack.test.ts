@@ -51,10 +51,8 @@ async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
   return items
 }
 
-t.setTimeout(0)
 const dataDir = tempFolder(t)
-const stack = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
+const stack = await startStack({ t, dataDir, settings: { RAIL_DELAY_MS: '20' } })
 const SANDBOX = join(dataDir, 'sandbox.json')
 const credentials = credentialsOf(stack.sandbox, 'Service')
 const client = createClient(credentials)

@@ -10,14 +10,12 @@ import t from 'tap'
 import { CLEAN_TEXT_RULE } from '../../src/base/text.js'
 import { auditOf } from '../support/audit.js'
 import { readDocument } from '../support/documented_answers.js'
-import { partnerOf, type HttpAnswer } from '../support/partner.js'
+import type { HttpAnswer } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { createArbitraries, type Schema } from './arbitraries.js'
 import { createRpcTwins, type RpcTwin } from './rpc_twin.js'
-
-t.setTimeout(0)
 
 interface Parameter {
   readonly name: string
@@ -56,9 +54,8 @@ const isDelete = ({ method }: { readonly method: string }): boolean => method ==
 /** Deletions last: no other operation succeeds on what is deleted. */
 const operations = [...documented.filter((one) => !isDelete(one)), ...documented.filter(isDelete)]
 
-const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
+const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '20' } })
+const { partner } = stack
 const twins = createRpcTwins(stack.sandbox)
 t.teardown(() => twins.close())
 

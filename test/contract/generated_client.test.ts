@@ -60,8 +60,7 @@ console.log(refused.error?.error.code)
 t.setTimeout(0)
 
 t.test('it makes real calls', async (t) => {
-  const stack = await startStack()
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t })
   const folder = tempFolder(t)
   mkdirSync(folder, { recursive: true })
   symlinkSync(join(projectRoot(), 'node_modules'), join(folder, 'node_modules'))

@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { OPT_IN_EVENTS } from '../../src/base/event_types.js'
 import { projectRoot } from '../../src/base/project_root.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf } from '../support/partner.js'
 import { untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
@@ -43,7 +42,7 @@ const STAYS_PROCESSING = '9990000000008'
 
 const stack = await startStack({ settings: { RAIL_DELAY_MS: '50' } })
 try {
-  const partner = partnerOf(stack.sandbox)
+  const { partner } = stack
   const receiver = await receiverOf(partner)
   const { call, normalizer, examples } = createRecorder(partner)
   const post = 'POST'

@@ -59,7 +59,7 @@ t.teardown(() => load.stop())
 const { stack, payers } = load
 const benFile = join(stack.dataDir, 'ben.token')
 writeFileSync(benFile, BEN_TOKEN, { mode: 0o600 })
-const requester = operatorCli(stack.dataDir)
+const requester = stack.ops
 const approver = operatorCli(stack.dataDir, benFile)
 
 t.test('every point of the code has a scenario, and no program sets a handler', async (t) => {

@@ -10,7 +10,7 @@ import { operatorAccessOf } from '../support/callers.js'
 import { throughEachCall } from '../support/each_call.js'
 import { eventually } from '../support/eventually.js'
 import { eventPrefixOf } from '../support/lifecycle.js'
-import { partnerOf, type Partner } from '../support/partner.js'
+import type { Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { startSupervisedStack, type SupervisedStack } from '../support/supervised_stack.js'
 import { openBank } from './bank.js'
@@ -33,10 +33,10 @@ const SETTLED_WITHIN_MS = 60_000
 
 /** `t` stops it. */
 export async function startScenarioStack(
-  t: Pick<Test, 'teardown'>,
+  t: Pick<Test, 'teardown' | 'setTimeout'>,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ScenarioStack> {
-  const stack = await startSupervisedStack({
+  const given = {
     RAIL_DELAY_MS: '400',
     RATE_LIMIT: 'off',
     // On a busy machine a start takes so long that with shorter ones a payment could end as failed,
@@ -44,13 +44,13 @@ export async function startScenarioStack(
     RAIL_SUBMIT_TTL_S: '3600',
     DUPLICATE_SCAN_WINDOW_S: '3600',
     ...settings,
-  })
-  t.teardown(() => stack.stop())
+  }
+  const stack = await startSupervisedStack(given, t)
+  const { partner } = stack
   const operator = connectOperator(operatorAccessOf(stack), systemClock)
   t.teardown(() => operator.close())
   const bank = await openBank(stack.dataDir)
   t.teardown(() => bank.close())
-  const partner = partnerOf(stack.sandbox)
   const receiver = await receiverOf(partner)
   t.teardown(() => receiver.close())
   let hits = 0

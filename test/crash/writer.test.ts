@@ -8,7 +8,7 @@ import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { rawBooks, sqliteOnly, storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, type HttpAnswer } from '../support/partner.js'
+import type { HttpAnswer } from '../support/partner.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import {
   payByQr,
@@ -20,9 +20,8 @@ import {
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { fullDisk } from './faults.js'
 
-const stack = await startSupervisedStack({ RAIL_DELAY_MS: '50' })
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
+const stack = await startSupervisedStack({ RAIL_DELAY_MS: '50' }, t)
+const { partner } = stack
 
 /** A processor started without the supervisor. */
 const secondProcessor = (): Promise<CliResult> =>

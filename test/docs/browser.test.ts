@@ -29,8 +29,7 @@ const SHOTS = process.env['DOCS_SCREENSHOTS']
 t.setTimeout(0)
 
 t.test('documentation', { skip: skipsBrowser }, async (t) => {
-  const stack = await startStack({ settings: { RAIL_DELAY_MS: '50' } })
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '50' } })
   const browser = await startBrowser([`--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`])
   t.teardown(() => browser.close())
   const page = await browser.context.newPage()

@@ -18,7 +18,6 @@ import {
 import { eventually } from '../support/eventually.js'
 import { copyFolder, discardPool, saveBooks, type SavedBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { isAlive } from '../support/program.js'
 import { payoutBody } from '../support/requests.js'
@@ -31,8 +30,7 @@ const SETTINGS = { RAIL_DELAY_MS: '20' }
 const BOOKS = FILES.processorDatabase
 
 let made = 0
-async function pay(stack: RunningStack): Promise<void> {
-  const partner = partnerOf(stack.sandbox)
+async function pay({ partner }: RunningStack): Promise<void> {
   const payout = await payOut(partner, `payout ${++made}`)
   const { id } = await payByQr(partner, `intent ${made}`)
   await untilStatus(partner, `/v1/payouts/${payout}`, 'completed')

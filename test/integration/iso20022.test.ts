@@ -11,18 +11,12 @@ import type { Mode } from '../../src/rails/switch/behavior.js'
 import { openSwitchLog, type SwitchPayment } from '../../src/rails/switch/switch_log.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
-import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 
-t.setTimeout(0)
-const stack = await startSupervisedStack({
-  ...{ RAIL_ADAPTER: 'iso20022', RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'false' },
-})
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const ops = operatorCli(stack.dataDir)
+const settings = { RAIL_ADAPTER: 'iso20022', RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'false' }
+const stack = await startSupervisedStack(settings, t)
+const { partner, ops } = stack
 const fileOf = (name: string): string => join(stack.dataDir, name)
 
 function atSwitch(): ReadonlyMap<string, SwitchPayment> {

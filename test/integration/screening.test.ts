@@ -16,8 +16,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { startScreening } from '../../src/screening/sandbox/server.js'
 import { decisionByReference } from '../../src/screening/screening.js'
 import { assertCleanAudit } from '../support/audit.js'
-import { operatorCli } from '../support/operator_cli.js'
-import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
+import { withKey, type HttpAnswer } from '../support/partner.js'
 import {
   payByQr,
   payOut,
@@ -29,7 +28,6 @@ import { anIntent, promptPayQr } from '../support/requests.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-t.setTimeout(0)
 const address = `unix:${join(tempFolder(t), 'screening.sock')}`
 const token = newCallerToken('processor', systemRandom())
 
@@ -58,13 +56,12 @@ const server = await startScreening({
   ),
 })
 t.teardown(server.close)
-const stack = await startSupervisedStack({
+const settings = {
   ...{ SCREENING_ADDRESS: address, SCREENING_TOKEN: token, SCREENING_TIMEOUT_MS: '3000' },
   ...{ RATE_LIMIT: 'off', WEBHOOK_ALLOW_PRIVATE: 'false' },
-})
-t.teardown(() => stack.stop())
-const partner = partnerOf(stack.sandbox)
-const ops = operatorCli(stack.dataDir)
+}
+const stack = await startSupervisedStack(settings, t)
+const { partner, ops } = stack
 
 const tryPayout = (key: string, reference: string): Promise<HttpAnswer> =>
   requestPayout(partner, key, { reference })

@@ -12,7 +12,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { assertCleanAudit, auditOf, type AuditResult } from '../support/audit.js'
 import { storeSettings } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli, refused } from '../support/operator_cli.js'
+import { refused } from '../support/operator_cli.js'
 import { partnerOf, type Partner } from '../support/partner.js'
 import { idIn, payByQr, payOut, requestPayout, untilStatus } from '../support/payments.js'
 import { fetchOps } from '../support/raw_requests.js'
@@ -22,7 +22,6 @@ import { startProcess, type SingleProcess } from '../support/single_process.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-t.setTimeout(0)
 const top = t
 const PRODUCTION = 'api.production.localhost'
 const BECAUSE = ['--reason', 'a test of two rails']
@@ -56,7 +55,7 @@ const startBank = (): Promise<SingleProcess> =>
   })
 
 let bank = await startBank()
-const stack = await startSupervisedStack({
+const settings = {
   RAILS_FILE: file('rails.json', JSON.stringify({ rails })),
   RAIL_DELAY_MS: '100',
   PRODUCTION_HOSTS: PRODUCTION,
@@ -64,9 +63,9 @@ const stack = await startSupervisedStack({
   MASTER_KEY_FILE: file('master.key', `k1:${'07'.repeat(32)}\n`),
   WEBHOOK_ALLOW_PRIVATE: 'false',
   RATE_LIMIT: 'off',
-})
-t.teardown(() => stack.stop())
-const ops = operatorCli(stack.dataDir)
+}
+const stack = await startSupervisedStack(settings, t)
+const { ops } = stack
 
 async function openProduction(): Promise<Partner> {
   const { partner_id: partner } = stack.sandbox
@@ -97,7 +96,7 @@ const journalOf = (dataDir: string): Promise<readonly Journaled[]> =>
   instructionsAt(dataDir, 'SELECT id, environment, executions FROM instructions ORDER BY id')
 
 const partners: Readonly<Record<Environment, Partner>> = {
-  sandbox: partnerOf(stack.sandbox),
+  sandbox: stack.partner,
   production: await openProduction(),
 }
 

@@ -23,8 +23,8 @@ const SERVING_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 100
 
 export interface StackOptions {
-  /** It stops when this test ends, and its receivers close. */
-  readonly t?: Pick<Test, 'teardown'>
+  /** It stops when this test ends, and its receivers close. The test has no time limit. */
+  readonly t?: Pick<Test, 'teardown' | 'setTimeout'>
   /** Kept after `stop`. Default: a temporary folder that `stop` removes. */
   readonly dataDir?: string
   /** Settings by name. Default: free ports. */
@@ -73,6 +73,7 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
     return exitCode
   }
+  options.t?.setTimeout(0)
   options.t?.teardown(() => stop())
   const readyz: RunningStack['readyz'] = async () => {
     const answer = await fetch(`${sandbox.ops_url}/readyz`)

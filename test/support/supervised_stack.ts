@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Test } from 'tap'
 import { instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
 import { SETTINGS } from '../../src/settings/settings.js'
@@ -21,6 +22,8 @@ import { readEnvironment, type StackEnvironment } from '../../src/supervisor/env
 import { createStack, RUN_FILE } from '../../src/supervisor/stack.js'
 import { storeSettings } from './books.js'
 import { eventually } from './eventually.js'
+import { operatorCli, type OperatorCli } from './operator_cli.js'
+import { partnerOf, type Partner } from './partner.js'
 import { pidIn } from './stack.js'
 
 export type StackProcess = 'nats' | 'switch' | 'rail' | 'processor' | 'webhooks' | 'gateway'
@@ -28,6 +31,10 @@ export type StackProcess = 'nats' | 'switch' | 'rail' | 'processor' | 'webhooks'
 export interface SupervisedStack {
   readonly sandbox: Sandbox
   readonly dataDir: string
+  /** The demo partner. */
+  readonly partner: Partner
+  /** The first operator. */
+  readonly ops: OperatorCli
   pidOf(victim: StackProcess): number
   /** kill -9; resolves when all processes serve again. */
   kill(victim: StackProcess): Promise<void>
@@ -41,8 +48,10 @@ export interface SupervisedStack {
 
 const SERVING_WITHIN_MS = 60_000
 
+/** @param t stops it, and has no time limit; a program stops it itself */
 export async function startSupervisedStack(
-  settings: Readonly<Record<string, string>> = {},
+  settings: Readonly<Record<string, string>>,
+  t?: Pick<Test, 'teardown' | 'setTimeout'>,
 ): Promise<SupervisedStack> {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-test-'))
   const data = await openDataFolder(dataDir)
@@ -72,10 +81,15 @@ export async function startSupervisedStack(
     )
   }
 
+  const stop = async (): Promise<void> => {
+    await stack.stop()
+    await data.release()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+  t?.setTimeout(0)
+  t?.teardown(stop)
   return {
-    sandbox,
-    dataDir,
-    pidOf,
+    ...{ sandbox, dataDir, partner: partnerOf(sandbox), ops: operatorCli(dataDir), pidOf },
     kill: async (victim) => {
       const killed = pidOf(victim)
       process.kill(killed, 'SIGKILL')
@@ -84,11 +98,7 @@ export async function startSupervisedStack(
     untilRestarted,
     output: () => lines.join('\n'),
     logOf: (victim) => readFileSync(join(dataDir, 'logs', `${victim}.log`), 'utf8'),
-    stop: async () => {
-      await stack.stop()
-      await data.release()
-      await rm(dataDir, { recursive: true, force: true })
-    },
+    stop,
   }
 }
 

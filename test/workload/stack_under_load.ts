@@ -33,7 +33,7 @@ export interface StackLoad {
 export async function startStackUnderLoad(load: StackLoad): Promise<StackUnderLoad> {
   const settings = { RAIL_DELAY_MS: '100', RATE_LIMIT: 'off', ...load.settings }
   const stack = await startSupervisedStack(settings)
-  const partner = partnerOf(stack.sandbox)
+  const { partner } = stack
   const receiver = await receiverOf(partner)
   const randomOf = (payer: number) => createSeededRandom(load.seed, payer + 1)
   const operators = operatorsOf(stack)
