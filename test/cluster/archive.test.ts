@@ -23,8 +23,6 @@ import { alternating, aTrialCluster, SHARDS } from '../support/trial_cluster.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 const YEAR_MS = 365 * DAY
 const BECAUSE = ['--reason', 'a year is over']
 const machine = Date.now.bind(Date)

@@ -11,8 +11,6 @@ import { requirePostgres } from '../support/postgres_server.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 /** @param program from `.build` on */
 async function run(program: string, ...flags: readonly string[]) {
   const child = spawn(process.execPath, [join(projectRoot(), '.build', program), ...flags], {

@@ -23,6 +23,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
+import { eventsAfter } from '../support/pages.js'
 import { untilStatus } from '../support/payments.js'
 import { isAlive } from '../support/program.js'
 import { aPayout } from '../support/requests.js'
@@ -305,15 +306,8 @@ for (const [caller, status] of keyStatuses) {
   expect(answer, status)
   frozen.keys.push({ caller, status })
 }
-const lastEvent = async (): Promise<number> => {
-  for (let after = 0; ;) {
-    const page = expect(await as('demo').request('GET', `/v1/events?after=${after}&limit=100`), 200)
-    after = Number(page['next_after'])
-    if (page['has_more'] !== true) return after
-  }
-}
 const numbers = {
-  lastEvent: await lastEvent(),
+  lastEvent: (await eventsAfter(as('demo'), 0)).at(-1)?.sequence ?? 0,
   discrepancies: { open: await discrepancies(), resolved: await discrepancies('--resolved') },
 }
 // They would process buffered requests before they exit.

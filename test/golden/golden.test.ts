@@ -15,7 +15,7 @@ import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { auditOf, untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { operatorCli } from '../support/operator_cli.js'
+import { eventsAfter, wholeList } from '../support/pages.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type Partner } from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'
@@ -42,8 +42,7 @@ async function open(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<Opened> {
-  const stack = await startStack({ dataDir, settings: { ...settings, RAIL_DELAY_MS: '20' } })
-  t.teardown(() => stack.stop())
+  const stack = await startStack({ t, dataDir, settings: { ...settings, RAIL_DELAY_MS: '20' } })
   const as = (caller: string): Partner => {
     const { production, ...key } = frozen.callers[caller]!
     return partnerOf(stack.sandbox, { ...key, ...(production && { host: PRODUCTION_HOST }) })
@@ -110,7 +109,8 @@ async function answersAreTheSame(
     t.same(missing(body, answer.body), [], `GET ${path}`)
   }
   for (const { caller, path, rows } of frozen.lists.filter(isHere)) {
-    const now = new Map((await wholeList(as(caller), path)).map((row) => [row['id'], row]))
+    const listed = await wholeList<Listed>(as(caller), `${path}?limit=100`)
+    const now = new Map(listed.map((row) => [row['id'], row]))
     const lost = rows.flatMap((row) => missing(row, now.get(row['id'])))
     t.same(lost, [], `${rows.length} of ${path}`)
   }
@@ -121,18 +121,6 @@ async function answersAreTheSame(
     )
     t.same([again.status, again.text], [status, text], `${path} with the key ${key}`)
   }
-}
-
-async function wholeList(partner: Partner, path: string): Promise<Listed[]> {
-  const rows: Listed[] = []
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const more: string = cursor === '' ? '' : `&cursor=${cursor}`
-    const { body } = await retryUntilFinal(() => partner.request('GET', `${path}?limit=100${more}`))
-    const page = body as { data: Listed[]; next_cursor: string | null }
-    rows.push(...page.data)
-    cursor = page.next_cursor
-  }
-  return rows
 }
 
 /** Paths of members that changed or are missing. */
@@ -184,8 +172,7 @@ async function webhooksAreSigned(t: Test, { frozen, as }: Opened): Promise<void>
     )
     t.equal(came.verdict, 'valid', `${what}: a stored secret signs`)
   }
-  const page = await demo.request('GET', `/v1/events?after=${frozen.lastEvent}&limit=100`)
-  const events = (page.body as { data: { event: { id: string; type: string } }[] }).data
+  const events = await eventsAfter(demo, frozen.lastEvent)
   t.ok(events.length > 0, 'entities that were open ended with events')
   for (const { event } of events) {
     const isThere = (): boolean => receiver.events.has(event.id)
@@ -196,8 +183,8 @@ async function webhooksAreSigned(t: Test, { frozen, as }: Opened): Promise<void>
   t.same([...verdicts], ['valid'])
 }
 
-async function discrepanciesAreThere(t: Test, { frozen, dataDir }: Opened): Promise<void> {
-  const ops = operatorCli(dataDir)
+async function discrepanciesAreThere(t: Test, { frozen, stack }: Opened): Promise<void> {
+  const { ops } = stack
   const listed = async (...flags: string[]): Promise<string[]> =>
     ((await ops.json('discrepancy', 'list', ...flags))['data'] as { id: string }[]).map(
       ({ id }) => id,

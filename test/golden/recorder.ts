@@ -7,6 +7,7 @@
 import { untilClean } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import type { Key } from '../support/operators.js'
+import { wholeList } from '../support/pages.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'
 import { startStack, type RunningStack } from '../support/stack.js'
@@ -82,13 +83,7 @@ export function createRecorder(dataDir: string) {
   }
 
   async function list(caller: string, path: string): Promise<void> {
-    const rows: Listed[] = []
-    for (let cursor: string | null = ''; cursor !== null;) {
-      const more: string = cursor === '' ? '' : `&cursor=${cursor}`
-      const page = expect(await as(caller).request('GET', `${path}?limit=100${more}`), 200)
-      rows.push(...(page['data'] as Listed[]))
-      cursor = page['next_cursor'] as string | null
-    }
+    const rows = await wholeList<Listed>(as(caller), `${path}?limit=100`)
     frozen.lists.push({ caller, path, rows })
   }
 

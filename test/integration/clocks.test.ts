@@ -21,8 +21,6 @@ import { requirePostgres } from '../support/postgres_server.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 const OPERATOR = 'token-of-an-operator-of-these-tests-1'
 const GATEWAY = 'token-of-a-gateway-of-these-tests-0001'
 const {

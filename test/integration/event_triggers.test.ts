@@ -4,6 +4,7 @@ import { ROUTES } from '../../gateway/app.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
+import { eventsAfter } from '../support/pages.js'
 import { withKey } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { wholePartnerGuide } from '../support/partner_guide.js'
@@ -13,13 +14,6 @@ import { tempFolder } from '../support/temp_folder.js'
 
 type EventType = (typeof EVENT_TYPES)[number]
 
-interface EventPage {
-  readonly data: readonly { readonly event: { readonly type: string } }[]
-  readonly next_after: number
-  readonly has_more: boolean
-}
-
-t.setTimeout(0)
 const guide = wholePartnerGuide()
 const stack = await startStack({ t, dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
 const { partner } = stack
@@ -85,14 +79,9 @@ const TRIGGERS: Readonly<Record<EventType, () => Promise<unknown>>> = {
 let after = 0
 /** The types of the events since the last call. */
 async function newTypes(): Promise<string[]> {
-  const types: string[] = []
-  for (;;) {
-    const { body } = await partner.request('GET', `/v1/events?after=${after}&limit=100`)
-    const page = body as EventPage
-    types.push(...page.data.map(({ event }) => event.type))
-    after = page.next_after
-    if (!page.has_more) return types
-  }
+  const events = await eventsAfter(partner, after)
+  after = events.at(-1)?.sequence ?? after
+  return events.map(({ event }) => event.type)
 }
 
 t.test('the guide has the events of every call that changes something', async (t) => {

@@ -2,38 +2,26 @@
  * Every error code of payouts and funding on a real stack, and the guarantees of
  * `POST /v1/payouts` under concurrent requests.
  */
-import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/operator/v1/PartnerCreated.js'
 import type { RouteList__Output as RouteList } from '../../protos/types/causeway/operator/v1/RouteList.js'
-import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
-import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
-import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { PAYOUT_ERRORS } from '../../src/base/errors.js'
-import { ERRORS, GrpcStatus, type ErrorCode } from '../../src/base/errors.js'
-import { bearer } from '../../src/grpc/bearer.js'
-import { contracts } from '../../src/grpc/contracts.js'
+import { ERRORS, type ErrorCode } from '../../src/base/errors.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
-import { answerOf } from '../support/rpc_answers.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payOut, requestPayout, untilStatus } from '../support/payments.js'
 import { aPayout, payeeOf } from '../support/requests.js'
+import { acceptedAnswer, callsTo } from '../support/rpc_calls.js'
 import { startStack } from '../support/stack.js'
 
-t.setTimeout(0)
 const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '20' } })
 const { partner: demo } = stack
 
-const { causeway } = contracts<OperatorProto & PartnersProto & PayoutsProto>()
 const address = stack.sandbox.grpc_address
-const operator = new causeway.operator.v1.Operator(address, credentials.createInsecure())
-const admin = new causeway.operator.v1.PartnerAdmin(address, credentials.createInsecure())
-const internal = new causeway.v1.Payouts(address, credentials.createInsecure())
-t.teardown(() => [operator, admin, internal].forEach((client) => client.close()))
-const token = bearer(stack.sandbox.internal_token)
-const asOperator = bearer(operatorAccessOf(stack).token())
+const asService = callsTo(t, address, stack.sandbox.internal_token)
+const asOperator = callsTo(t, address, operatorAccessOf(stack).token())
 const actor = { reason: 'a test' }
 const DEMO = { partner_id: 'demo', environment: 'sandbox' }
 
@@ -101,33 +89,28 @@ t.test('every code of the registry is returned and changes nothing', async (t) =
 })
 
 t.test('a suspended partner cannot create payouts', async (t) => {
-  await answerOf((reply) => admin.Suspend({ actor, partner_id: 'demo' }, asOperator, reply))
+  await acceptedAnswer(asOperator('PartnerAdmin/Suspend', { actor, partner_id: 'demo' }))
   assertRefusal(t, await create(demo), 'partner_suspended')
   const path = `/v1/payouts/${completed}`
   t.equal((await demo.request('GET', path)).status, 200, 'reads are allowed')
-  await answerOf((reply) => admin.Resume({ actor, partner_id: 'demo' }, asOperator, reply))
+  await acceptedAnswer(asOperator('PartnerAdmin/Resume', { actor, partner_id: 'demo' }))
   t.equal((await create(demo)).status, 202)
 })
 
 t.test('over gRPC the code is in the status and the trailer', async (t) => {
   const payout = aPayout({ idempotency_key: 'over gRPC', amount: '125000' })
-  const made = await answerOf<{ id: string; total: string }>((reply) =>
-    internal.Create({ tenant: DEMO, payout }, token, reply),
-  )
-  const again = await answerOf((reply) => internal.Create({ tenant: DEMO, payout }, token, reply))
-  t.same(again, made, 'the same key replays the answer')
-  t.match(
-    await answerOf((reply) => internal.Get({ tenant: DEMO, payout_id: made.id }, token, reply)),
-    { id: made.id, amount: '125000', beneficiary: { account_last4: '6789' } },
-  )
-  t.match(
-    await answerOf((reply) => internal.List({ tenant: DEMO, list: { limit: 1 } }, token, reply)),
-    { data: [{ id: made.id }] },
-  )
-  const { data } = await answerOf<{ data: { currency: string }[] }>((reply) =>
-    internal.Balances({ tenant: DEMO }, token, reply),
-  )
-  t.ok(data.some(({ currency }) => currency === 'VND'))
+  const pay = (given: object = {}) =>
+    asService<{ id: string }>('Payouts/Create', { tenant: DEMO, payout: { ...payout, ...given } })
+  const made = await acceptedAnswer(pay())
+  t.same(await pay(), made, 'the same key replays the answer')
+  t.match(await asService('Payouts/Get', { tenant: DEMO, payout_id: made.id }), {
+    ...{ id: made.id, amount: '125000', beneficiary: { account_last4: '6789' } },
+  })
+  t.match(await asService('Payouts/List', { tenant: DEMO, list: { limit: 1 } }), {
+    data: [{ id: made.id }],
+  })
+  const balances = asService<{ data: { currency: string }[] }>('Payouts/Balances', { tenant: DEMO })
+  t.ok((await acceptedAnswer(balances)).data.some(({ currency }) => currency === 'VND'))
 
   const long = (length: number): string => '🙂'.repeat(length)
   const pairs = Array.from({ length: 51 }, (_, i) => [`k${i}`, ''] as const)
@@ -147,25 +130,16 @@ t.test('over gRPC the code is in the status and the trailer', async (t) => {
     [{ amount: '9000000000000000000' }, 'insufficient_balance'],
   ]
   for (const [fault, code] of faults) {
-    const other = { ...payout, idempotency_key: `fault ${++keys}`, ...fault }
-    const refused = answerOf((reply) =>
-      internal.Create({ tenant: DEMO, payout: other }, token, reply),
-    )
-    const error = (await refused.catch((caught: unknown) => caught)) as ServiceError
-    t.equal(error.code, GrpcStatus[ERRORS[code].grpc], JSON.stringify(fault).slice(0, 60))
-    t.same(error.metadata.get('causeway-error'), [code])
-    t.match(error.details, code)
+    const refused = await pay({ idempotency_key: `fault ${++keys}`, ...fault })
+    t.equal(refused.status, ERRORS[code].grpc, JSON.stringify(fault).slice(0, 60))
+    t.equal(refused.code, code)
+    t.match(refused.details, code)
   }
   const bounds = { reference: ` ${long(255)} `, description: long(500), metadata: { k: long(500) } }
-  const most = { ...payout, ...bounds, idempotency_key: 'k'.repeat(255) }
-  t.match(
-    await answerOf((reply) => internal.Create({ tenant: DEMO, payout: most }, token, reply)),
-    {
-      reference: long(255),
-    },
-  )
-  const unnamed = answerOf((reply) => internal.Get({ payout_id: made.id }, token, reply))
-  await t.rejects(unnamed, { code: status.INVALID_ARGUMENT })
+  const most = { ...bounds, idempotency_key: 'k'.repeat(255) }
+  t.match(await pay(most), { reference: long(255) })
+  const unnamed = await asService('Payouts/Get', { payout_id: made.id })
+  t.equal(unnamed.status, 'INVALID_ARGUMENT')
 })
 
 t.test('of concurrent equal requests one is new and the others replay its bytes', async (t) => {
@@ -184,21 +158,20 @@ t.test('a replay is the first answer although the route has changed', async (t) 
   const first = await create(demo, {}, 'kept')
   const { id } = first.body as { id: string }
   await untilStatus(demo, `/v1/payouts/${id}`, 'completed')
-  const { data } = await answerOf<RouteList>((reply) => operator.ListRoutes({}, asOperator, reply))
+  const { data } = await acceptedAnswer(asOperator<RouteList>('Operator/ListRoutes'))
   const vietnam = data.find(({ country }) => country === 'VN')!
   const route = { ...vietnam, rail_fixed: '9', handling: 'deducted', amount_max: '10' }
-  await answerOf((reply) => operator.SetRoute({ actor, route }, asOperator, reply))
+  await acceptedAnswer(asOperator('Operator/SetRoute', { actor, route }))
   t.equal((await create(demo)).status, 422, 'a new payout is rejected')
   const again = await create(demo, {}, 'kept')
   t.same([again.status, again.headers['idempotent-replayed']], [200, 'true'])
   t.equal(again.text, first.text)
-  await answerOf((reply) => operator.SetRoute({ actor, route: vietnam }, asOperator, reply))
+  await acceptedAnswer(asOperator('Operator/SetRoute', { actor, route: vietnam }))
 })
 
 t.test('of 200 concurrent payouts the balance pays as many as it covers', async (t) => {
-  const made = await answerOf<PartnerCreated>((reply) =>
-    operator.CreatePartner({ actor, partner_id: 'drained', no_funds: true }, asOperator, reply),
-  )
+  const given = { actor, partner_id: 'drained', no_funds: true }
+  const made = await acceptedAnswer(asOperator<PartnerCreated>('Operator/CreatePartner', given))
   const { key_id: keyId = '', secret = '' } = made.sandbox_key ?? {}
   const drained = partnerOf(stack.sandbox, { keyId, secret })
   const tenant = { partner_id: 'drained', environment: 'sandbox' }
@@ -206,7 +179,7 @@ t.test('of 200 concurrent payouts the balance pays as many as it covers', async 
   const COVERED = 73n
   const amount = (COVERED * TOTAL + TOTAL - 1n).toString()
   const deposit = { actor, tenant, currency: 'VND', amount, idempotency_key: 'd' }
-  await answerOf((reply) => operator.Deposit(deposit, asOperator, reply))
+  await acceptedAnswer(asOperator('Operator/Deposit', deposit))
   await eventually(
     'the gateway has the key',
     async () => (await drained.request('GET', '/v1/balances')).status === 200,

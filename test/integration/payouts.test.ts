@@ -4,16 +4,13 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { credentials } from '@grpc/grpc-js'
 import t from 'tap'
-import { bearer } from '../../src/grpc/bearer.js'
-import { contracts } from '../../src/grpc/contracts.js'
 import type { Sandbox } from '../../src/operations/calls/sandbox.js'
-import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { operatorsOf } from '../support/operators.js'
-import { answerOf } from '../support/rpc_answers.js'
+import { type AnyRow, type Page, pageAt, pagesOf, wholeList } from '../support/pages.js'
+import { acceptedAnswer, openCalls } from '../support/rpc_calls.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { idIn, payOut, requestPayout, untilStatus } from '../support/payments.js'
@@ -41,31 +38,10 @@ const { beneficiary } = aPayout()
 
 const refusal = (status: number, code: string): object => ({ status, body: { error: { code } } })
 
-interface RowPage {
-  readonly data: readonly ({ readonly id: string } & Record<string, unknown>)[]
-  readonly next_cursor: string | null
-}
-async function pageAt(path: string): Promise<RowPage> {
-  const answer = await partner.request('GET', path)
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`)
-  return answer.body as RowPage
-}
-
-/** All pages of a list. */
-async function wholeList(path: string): Promise<RowPage['data'][]> {
-  const pages: RowPage['data'][] = []
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const page = await pageAt(cursor === '' ? path : `${path}&cursor=${cursor}`)
-    pages.push(page.data)
-    cursor = page.next_cursor
-  }
-  return pages
-}
-
-const idsOf = (rows: RowPage['data']): string[] => rows.map(({ id }) => id)
+const idsOf = (rows: readonly AnyRow[]): string[] => rows.map(({ id }) => id)
 
 async function availableOf(currency: string): Promise<bigint> {
-  const { data } = await pageAt('/v1/balances')
+  const { data } = await pageAt(partner, '/v1/balances')
   const row = data.find((one) => one['currency'] === currency)
   return BigInt((row?.['available'] as string | undefined) ?? '0')
 }
@@ -83,13 +59,16 @@ t.test('a beneficiary is created, read, listed and disabled', async (t) => {
     status: 200,
     body: { id: newest, name: 'three', status: 'active', account_last4: '6789' },
   })
-  t.same((await wholeList('/v1/beneficiaries?limit=2')).map(idsOf), [ids.slice(0, 2), ids.slice(2)])
+  t.same((await pagesOf(partner, '/v1/beneficiaries?limit=2')).map(idsOf), [
+    ids.slice(0, 2),
+    ids.slice(2),
+  ])
 
   for (const attempt of ['first', 'again']) {
     const disabled = await partner.request('POST', `${path}/disable`)
     t.match(disabled, { status: 200, body: { id: newest, status: 'disabled' } }, attempt)
   }
-  const { data } = await pageAt('/v1/beneficiaries?limit=1')
+  const { data } = await pageAt(partner, '/v1/beneficiaries?limit=1')
   t.match(data, [{ id: newest, status: 'disabled' }])
   const { amount, currency, reference } = aPayout()
   const toDisabled = { amount, currency, reference, beneficiary_id: newest }
@@ -113,9 +92,9 @@ t.test('payouts are listed newest first, with every filter', async (t) => {
   const [newest = '', middle = '', oldest = ''] = ids
   for (const id of ids) await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
   const listed = async (query: string): Promise<string[]> =>
-    idsOf((await pageAt(`/v1/payouts?${query}`)).data)
+    idsOf((await pageAt(partner, `/v1/payouts?${query}`)).data)
 
-  t.same((await wholeList('/v1/payouts?limit=2')).map(idsOf), [[newest, middle], [oldest]])
+  t.same((await pagesOf(partner, '/v1/payouts?limit=2')).map(idsOf), [[newest, middle], [oldest]])
   t.same(await listed('status=completed'), ids)
   t.same(await listed('status=failed'), [])
   const exactly = new URLSearchParams({ reference: 'invoice+2 & ฿' }).toString()
@@ -125,7 +104,7 @@ t.test('payouts are listed newest first, with every filter', async (t) => {
 
   const { body } = await partner.request('GET', `/v1/payouts/${middle}`)
   const payout = body as { created_at: string; beneficiary: { id: string } }
-  t.same((await pageAt(`/v1/payouts?${exactly}`)).data, [body], 'with all members')
+  t.same((await pageAt(partner, `/v1/payouts?${exactly}`)).data, [body], 'with all members')
   t.same(await listed(`beneficiary_id=${payout.beneficiary.id}`), [middle])
   t.same(await listed(`beneficiary_id=ben_${UNKNOWN}`), [])
 
@@ -139,7 +118,7 @@ t.test('payouts are listed newest first, with every filter', async (t) => {
 })
 
 t.test('a list rejects unknown parameters and foreign cursors', async (t) => {
-  const { next_cursor: cursor } = await pageAt('/v1/payouts?limit=1')
+  const { next_cursor: cursor } = await pageAt(partner, '/v1/payouts?limit=1')
   const moment = '2026-11-21T00:00:00Z'
   const queries = [
     ...['/v1/payouts?state=failed', '/v1/payouts?limit=1&limit=1', '/v1/payouts?reference=%ff'],
@@ -177,7 +156,7 @@ t.test('a simulated outcome is applied like a rail report', async (t) => {
   const failed = await payOutStuck('stuck, then failed')
   t.equal((await simulate(partner, failed, 'failed')).status, 202)
   t.match(await untilStatus(partner, `/v1/payouts/${failed}`, 'failed'), { failed_at: /Z$/ })
-  t.same(idsOf((await pageAt('/v1/payouts?status=failed')).data), [failed])
+  t.same(idsOf((await pageAt(partner, '/v1/payouts?status=failed')).data), [failed])
   t.match(await simulate(partner, `pout_${UNKNOWN}`, 'failed'), refusal(404, 'payout_not_found'))
 })
 
@@ -196,7 +175,7 @@ t.test('a deposit is credited at once, and once per key', async (t) => {
     refusal(409, 'idempotency_conflict'),
   )
   t.equal(await availableOf('THB'), before + 125_000n)
-  const { data } = await pageAt('/v1/balance_transactions?limit=1')
+  const { data } = await pageAt(partner, '/v1/balance_transactions?limit=1')
   t.match(data, [{ currency: 'THB', amount: '125000', account: 'available' }])
   t.match(data, [{ balance: String(before + 125_000n) }])
 
@@ -238,8 +217,8 @@ t.test('a quote is converted once, and its key replays the conversion', async (t
 })
 
 t.test('every movement is listed once at every page size', async (t) => {
-  const inOne = (await wholeList('/v1/balance_transactions?limit=100')).flat()
-  const inMany = await wholeList('/v1/balance_transactions?limit=7')
+  const inOne = await wholeList(partner, '/v1/balance_transactions?limit=100')
+  const inMany = await pagesOf(partner, '/v1/balance_transactions?limit=7')
   t.same(inMany.flat(), inOne)
   t.ok(inMany.length > 1)
   t.equal(new Set(idsOf(inOne)).size, inOne.length)
@@ -256,7 +235,7 @@ t.test('pages of the largest payouts end early, and other requests are served', 
   for (let i = 0; i < 50; i++)
     ids.unshift(idIn(await requestPayout(partner, `largest ${i}`, largest)))
   const query = new URLSearchParams({ reference, limit: '100' }).toString()
-  const list = wholeList(`/v1/payouts?${query}`)
+  const list = pagesOf(partner, `/v1/payouts?${query}`)
   const gets = ids.map((id) => partner.request('GET', `/v1/payouts/${id}`))
   for (const { status } of await Promise.all(gets)) t.equal(status, 200)
   const pages = await list
@@ -269,15 +248,15 @@ t.test('production lists nothing of the sandbox', async (t) => {
   for (const path of ['/v1/payouts', '/v1/beneficiaries', '/v1/balance_transactions']) {
     const answer = await live.request('GET', path)
     t.match(answer, { status: 200, body: { next_cursor: null } }, path)
-    t.same((answer.body as RowPage).data, [], path)
+    t.same((answer.body as Page).data, [], path)
   }
-  const [{ id } = { id: '' }] = (await pageAt('/v1/payouts?limit=1')).data
+  const [{ id } = { id: '' }] = (await pageAt(partner, '/v1/payouts?limit=1')).data
   t.match(await simulate(live, id, 'reversed'), refusal(400, 'invalid_request'))
   t.match(
     await live.request('POST', '/v1/funding/deposits', { currency: 'THB', amount: '1' }),
     refusal(400, 'invalid_request'),
   )
-  const [{ id: known } = { id: '' }] = (await pageAt('/v1/beneficiaries?limit=1')).data
+  const [{ id: known } = { id: '' }] = (await pageAt(partner, '/v1/beneficiaries?limit=1')).data
   t.match(
     await live.request('GET', `/v1/beneficiaries/${known}`),
     refusal(404, 'beneficiary_not_found'),
@@ -304,10 +283,8 @@ async function productionPartner(): Promise<Partner> {
 
 /** Sets a route and a prefund in production. */
 async function openProduction({ partner_id }: Sandbox) {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.operator.v1
   const { address, token } = operatorAccessOf(stack)
-  const operator = new Operator(address, credentials.createInsecure())
-  const metadata = bearer(token())
+  const { call, close } = openCalls(address, token())
   const actor = { reason: 'production payouts' }
   const tenant = { partner_id, environment: 'production' }
   const route = {
@@ -315,7 +292,7 @@ async function openProduction({ partner_id }: Sandbox) {
     ...{ platform_fixed: '0', platform_bps: 0, rail_fixed: '0', refund_fees_on_reversal: true },
   }
   const prefund = { currency: 'VND', amount: '100000000', idempotency_key: 'production' }
-  await answerOf((done) => operator.SetRoute({ actor, route }, metadata, done))
-  await answerOf((done) => operator.Deposit({ actor, tenant, ...prefund }, metadata, done))
-  operator.close()
+  await acceptedAnswer(call('Operator/SetRoute', { actor, route }))
+  await acceptedAnswer(call('Operator/Deposit', { actor, tenant, ...prefund }))
+  close()
 }

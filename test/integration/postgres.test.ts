@@ -16,8 +16,6 @@ requirePostgres(t)
 /** Started here, independent of the store of the test run. */
 const OWN = { STORE: 'postgres', STORE_URL: '', SHARD: 'books_1', WEBHOOK_POOL_SCHEMA: 'pool' }
 
-t.setTimeout(0)
-
 t.test('payments complete although the server is killed', async (t) => {
   const dataDir = tempFolder(t)
   const settings = { ...OWN, RAIL_DELAY_MS: '50', WEBHOOK_POOLS: '2' }

@@ -15,13 +15,13 @@ import { rawBooks } from '../support/books.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { printed, usageError } from '../support/operator_cli.js'
+import { wholeList } from '../support/pages.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { payeeOf } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
-t.setTimeout(0)
 const stack = await startStack({ t, settings: { RAIL_DELAY_MS: '20' } })
 const folder = tempFolder(t)
 const { partner, ops } = stack
@@ -271,18 +271,6 @@ interface BalanceTransaction {
   readonly balance: string
 }
 
-/** All balance transactions of the partner, oldest first. */
-async function balanceTransactions(): Promise<readonly BalanceTransaction[]> {
-  const found: BalanceTransaction[] = []
-  for (let query = ''; ;) {
-    const answer = await partner.request('GET', `/v1/balance_transactions?limit=3${query}`)
-    const page = answer.body as { data: BalanceTransaction[]; next_cursor: string | null }
-    found.push(...page.data)
-    if (page.next_cursor === null) return found.reverse()
-    query = `&cursor=${encodeURIComponent(page.next_cursor)}`
-  }
-}
-
 t.test('the statement of a partner equals its balance transactions', async (t) => {
   const out = join(folder, 'partner.csv')
   const month = new Date().toISOString().slice(0, 7)
@@ -292,7 +280,8 @@ t.test('the statement of a partner equals its balance transactions', async (t) =
     printed(/^\d+ movements\. The month has not ended: later ones are missing\.$/m),
   )
   const rows = parse<Record<string, string>>(readFileSync(out), { columns: true })
-  const listed = await balanceTransactions()
+  const newestFirst = '/v1/balance_transactions?limit=3'
+  const listed = (await wholeList<BalanceTransaction>(partner, newestFirst)).reverse()
   const minor = (text: string): bigint => BigInt(text.replace('.', '') || 0)
   const movements = rows.filter(({ id }) => id !== '')
   t.same(

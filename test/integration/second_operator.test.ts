@@ -22,7 +22,6 @@ const REQUEST = /approvals approve (apr_\w+) --reason TEXT/
 
 const SECOND_OPERATOR_FROM = 'USD:100000'
 
-t.setTimeout(0)
 const dataDir = tempFolder(t)
 const stack = await startStack({
   t,

@@ -4,24 +4,18 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client, credentials, type MethodDefinition } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { ProtoGrpcType as CallerTypes } from '../../protos/types/callers.js'
-import type { ProtoGrpcType as OperatorTypes } from '../../protos/types/operator.js'
-import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.js'
-import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhook_admin.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { systemClock } from '../../src/base/clock.js'
-import { newId, type RequestId } from '../../src/base/ids.js'
-import { contracts } from '../../src/grpc/contracts.js'
+import { newId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import { storeFiles } from '../support/books.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
-import { answerOf } from '../support/rpc_answers.js'
 import { withKey, type HttpAnswer } from '../support/partner.js'
 import { idIn, requestPayout } from '../support/payments.js'
 import { anIntent, payeeOf, promptPayQr } from '../support/requests.js'
+import { acceptedAnswer, callsTo } from '../support/rpc_calls.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -30,9 +24,6 @@ const MOBILE = '0066879135246'
 const NAME = 'Marked Beneficiary Zq7'
 
 const THB_7 = { currency: 'THB', amount: '7' }
-
-const { v1 } = contracts<OperatorTypes & PartnerTypes & CallerTypes & WebhookTypes>().causeway
-  .operator
 
 interface Found {
   readonly actions: readonly { readonly action: string; readonly subject: string }[]
@@ -54,7 +45,6 @@ interface Found {
   }[]
 }
 
-t.setTimeout(0)
 const dataDir = tempFolder(t)
 const stack = await startStack({ t, dataDir, settings: { RAIL_DELAY_MS: '20' } })
 const { partner, ops } = stack
@@ -162,51 +152,37 @@ t.test('find prints readable lines, and says when it finds nothing', async (t) =
 
 t.test('find accepts the request id of an operator', async (t) => {
   const { address, token } = operatorAccessOf(stack)
-  const client = new Client(address, credentials.createInsecure())
-  t.teardown(() => client.close())
-  const { service: operator } = v1.Operator
-  const { service: admin } = v1.PartnerAdmin
-  const { service: callers } = v1.Callers
-  const call = async (
-    { path, requestSerialize, responseDeserialize }: MethodDefinition<object, object>,
-    request: object,
-  ): Promise<{ requestId: string; answer: object }> => {
-    const metadata = bearer(token())
-    const requestId = newId<RequestId>('request', systemClock.now(), systemRandom())
-    metadata.set('x-request-id', requestId)
-    const wire = [path, requestSerialize, responseDeserialize] as const
-    const given = { actor: { reason: 'a test' }, ...request }
-    const answer = await answerOf<object>((done) =>
-      client.makeUnaryRequest(...wire, given, metadata, done),
-    )
-    return { requestId, answer }
-  }
+  const call = callsTo(t, address, token())
+  const actor = { reason: 'a test' }
   const tenant = { partner_id: 'acme', environment: 'sandbox' }
   const endpoint = { endpoint_id: receiver.endpointId }
-  const { data: routes } = (await call(operator.ListRoutes, {})).answer as { data: object[] }
+  const { data: routes } = await acceptedAnswer(call<{ data: object[] }>('Operator/ListRoutes'))
   const named = { name: 'an_adapter' }
   for (const [rpc, request, action] of [
-    [operator.CreatePartner, { partner_id: 'acme' }, 'create_partner'],
-    [operator.IssueKey, { tenant }, 'issue_key'],
-    [operator.Deposit, { tenant, ...THB_7, idempotency_key: 'd' }, 'deposit'],
-    [operator.SetRate, { currency: 'THB', rate: '36' }, 'set_rate'],
-    [operator.SetRoute, { route: routes[0] }, 'set_route'],
-    [operator.SetBalanceAlert, { tenant, currency: 'THB', threshold: '1' }, 'set_balance_alert'],
-    [admin.SetAllowedIps, { partner_id: 'acme', values: [] }, 'partner_allowed_ips'],
-    [admin.SetPackages, { partner_id: 'acme', values: [] }, 'partner_packages'],
-    [admin.SetCorridors, { partner_id: 'acme', values: [] }, 'partner_corridors'],
-    [admin.SetRateLimit, { partner_id: 'acme', per_second: 9 }, 'partner_rate_limit'],
-    [admin.Suspend, { partner_id: 'acme' }, 'partner_suspend'],
-    [admin.Resume, { partner_id: 'acme' }, 'partner_resume'],
-    [v1.WebhookAdmin.service.DisableEndpoint, endpoint, 'webhook_endpoint_disabled'],
-    [v1.WebhookAdmin.service.EnableEndpoint, endpoint, 'webhook_endpoint_enabled'],
-    [callers.Create, { ...named, kind: 'service', partners: ['acme'] }, 'create_caller'],
-    [callers.Rotate, named, 'rotate_caller'],
-    [callers.Revoke, named, 'revoke_caller'],
+    ['Operator/CreatePartner', { partner_id: 'acme' }, 'create_partner'],
+    ['Operator/IssueKey', { tenant }, 'issue_key'],
+    ['Operator/Deposit', { tenant, ...THB_7, idempotency_key: 'd' }, 'deposit'],
+    ['Operator/SetRate', { currency: 'THB', rate: '36' }, 'set_rate'],
+    ['Operator/SetRoute', { route: routes[0] }, 'set_route'],
+    ['Operator/SetBalanceAlert', { tenant, currency: 'THB', threshold: '1' }, 'set_balance_alert'],
+    ['PartnerAdmin/SetAllowedIps', { partner_id: 'acme', values: [] }, 'partner_allowed_ips'],
+    ['PartnerAdmin/SetPackages', { partner_id: 'acme', values: [] }, 'partner_packages'],
+    ['PartnerAdmin/SetCorridors', { partner_id: 'acme', values: [] }, 'partner_corridors'],
+    ['PartnerAdmin/SetRateLimit', { partner_id: 'acme', per_second: 9 }, 'partner_rate_limit'],
+    ['PartnerAdmin/Suspend', { partner_id: 'acme' }, 'partner_suspend'],
+    ['PartnerAdmin/Resume', { partner_id: 'acme' }, 'partner_resume'],
+    ['WebhookAdmin/DisableEndpoint', endpoint, 'webhook_endpoint_disabled'],
+    ['WebhookAdmin/EnableEndpoint', endpoint, 'webhook_endpoint_enabled'],
+    ['Callers/Create', { ...named, kind: 'service', partners: ['acme'] }, 'create_caller'],
+    ['Callers/Rotate', named, 'rotate_caller'],
+    ['Callers/Revoke', named, 'revoke_caller'],
   ] as const) {
-    const { requestId } = await call(rpc, request)
+    const requestId = newId('request', systemClock.now(), systemRandom())
+    const metadata = bearer(token())
+    metadata.set('x-request-id', requestId)
+    await acceptedAnswer(call(rpc, { actor, ...request }, metadata))
     t.match(await find(requestId), { actions: [{ action }] }, action)
-    if (rpc === operator.Deposit) t.match(await find(requestId), { data: [{ kind: 'deposit' }] })
+    if (action === 'deposit') t.match(await find(requestId), { data: [{ kind: 'deposit' }] })
   }
 })
 

@@ -11,8 +11,6 @@ import { requirePostgres } from '../support/postgres_server.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 const { folder, postgres, dataDirOf, start } = await startClusterProcesses(t, [])
 const connection = new Client({ connectionString: postgres.url })
 await connection.connect()

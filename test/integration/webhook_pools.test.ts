@@ -3,6 +3,7 @@ import t from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
 import { rawPool } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
+import { wholeList } from '../support/pages.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { payBoth, receivedBy, untilReceived } from './paid_events.js'
 import type { TestReceiver } from '../support/receiver.js'
@@ -11,15 +12,11 @@ import { startStack } from '../support/stack.js'
 const PAGE = 20
 
 interface Listed {
-  readonly data: readonly {
-    readonly event_id: string
-    readonly status: string
-    readonly attempts: readonly unknown[]
-  }[]
-  readonly next_cursor: string | null
+  readonly event_id: string
+  readonly status: string
+  readonly attempts: readonly unknown[]
 }
 
-t.setTimeout(0)
 const settings = { RAIL_DELAY_MS: '20', WEBHOOK_POOLS: '2' }
 const stack = await startStack({ t, dataDir: tempFolder(t), settings })
 const { partner } = stack
@@ -38,16 +35,8 @@ const untilAllAreReceived = async (): Promise<void> => {
   for (const receiver of receivers) await untilReceived(receiver, expected)
 }
 
-async function deliveriesOf({ endpointId }: TestReceiver): Promise<Listed['data']> {
-  const all: Listed['data'][number][] = []
-  for (let cursor = ''; ;) {
-    const path = `/v1/webhook_endpoints/${endpointId}/deliveries?limit=${PAGE}${cursor}`
-    const { data, next_cursor } = (await partner.request('GET', path)).body as Listed
-    all.push(...data)
-    if (next_cursor === null) return all
-    cursor = `&cursor=${next_cursor}`
-  }
-}
+const deliveriesOf = ({ endpointId }: TestReceiver): Promise<Listed[]> =>
+  wholeList(partner, `/v1/webhook_endpoints/${endpointId}/deliveries?limit=${PAGE}`)
 
 /** Ids of the events in a pool's database. */
 async function eventsOf(pool: number): Promise<readonly string[]> {

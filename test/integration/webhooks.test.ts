@@ -1,11 +1,12 @@
 /** Webhooks on a real stack: the calls of a partner and of an operator, and the deliveries. */
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { HOUR, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { openReceiver } from '../../src/operations/partners/webhook_receiver.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { usageError } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
+import { type EventPage, eventPage, eventsAfter } from '../support/pages.js'
 import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
@@ -25,23 +26,12 @@ interface Listed {
   }[]
   readonly next_cursor: string | null
 }
-interface EventPage {
-  readonly data: readonly { readonly sequence: number; readonly event: { readonly id: string } }[]
-  readonly next_after: number
-  readonly has_more: boolean
-}
 
 // One stack for all tests; each has its own endpoints.
-t.setTimeout(0)
 const stack = await startStack({ t, dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
 const { partner, ops } = stack
 let payouts = 0
 const pay = (): Promise<string> => payOut(partner, `webhooks-${++payouts}`)
-
-async function receiver(t: Test, answer?: () => number): Promise<TestReceiver> {
-  const opened = await stack.receiver(answer)
-  return opened
-}
 
 const at = ({ endpointId }: { endpointId: string }, rest = ''): string =>
   `/v1/webhook_endpoints/${endpointId}${rest}`
@@ -55,7 +45,7 @@ const isEventOf =
     verdict === 'valid' && (type ?? eventType) === eventType && body.includes(payout)
 
 t.test('an endpoint is created, read, updated and deleted', async (t) => {
-  const mine = await receiver(t)
+  const mine = await stack.receiver()
   const { body } = await partner.request('GET', at(mine))
   t.match(body, {
     ...{ id: mine.endpointId, status: 'enabled', enabled_events: ['*'], disabled_reason: null },
@@ -87,7 +77,7 @@ t.test('an endpoint is created, read, updated and deleted', async (t) => {
 })
 
 t.test('unknown and foreign endpoints and events get the same 404', async (t) => {
-  const mine = await receiver(t)
+  const mine = await stack.receiver()
   const { event } = (await partner.request('POST', at(mine, '/test'))).body as {
     event: { id: string }
   }
@@ -131,7 +121,7 @@ t.test('unknown and foreign endpoints and events get the same 404', async (t) =>
 })
 
 t.test('a test event is sent to one endpoint only, with a valid signature', async (t) => {
-  const [mine, other] = [await receiver(t), await receiver(t)]
+  const [mine, other] = [await stack.receiver(), await stack.receiver()]
   await partner.request('PATCH', at(mine), { enabled_events: ['payout.reversed'] })
   const { status, body } = await partner.request('POST', at(mine, '/test'))
   t.equal(status, 202)
@@ -145,7 +135,7 @@ t.test('a test event is sent to one endpoint only, with a valid signature', asyn
 })
 
 t.test('a disabled endpoint holds its events and gets them when enabled', async (t) => {
-  const [mine, other] = [await receiver(t), await receiver(t)]
+  const [mine, other] = [await stack.receiver(), await stack.receiver()]
   t.match((await partner.request('POST', at(mine, '/disable'))).body, {
     ...{ status: 'disabled', disabled_reason: 'by_partner' },
   })
@@ -179,7 +169,7 @@ t.test('a disabled endpoint holds its events and gets them when enabled', async 
 })
 
 t.test('a rotated secret signs from its activation on', async (t) => {
-  const mine = await receiver(t)
+  const mine = await stack.receiver()
   const rotate = async (activate_at: string) => {
     const { body } = await partner.request('POST', at(mine, '/rotate_secret'), { activate_at })
     const rotated = body as { key_id: string; secret: string; activate_at: string }
@@ -209,7 +199,7 @@ t.test('a rotated secret signs from its activation on', async (t) => {
 })
 
 t.test('deliveries are listed with their attempts, and an event is resent', async (t) => {
-  const mine = await receiver(t)
+  const mine = await stack.receiver()
   const accepted = await requestPayout(partner, 'listed')
   const payout = idIn(accepted)
   const completed = await mine.until('the last event', isEventOf(payout, 'payout.completed'))
@@ -253,7 +243,7 @@ t.test('deliveries are listed with their attempts, and an event is resent', asyn
 
 t.test('dead letters are listed and redriven by operators and by the partner', async (t) => {
   let status = 404
-  const mine = await receiver(t, () => status)
+  const mine = await stack.receiver(() => status)
   await pay()
   await eventually('three deliveries are dead', async () => {
     const { data } = await listed(mine)
@@ -302,8 +292,8 @@ t.test('dead letters are listed and redriven by operators and by the partner', a
 })
 
 t.test('the list of events has no gap while events are added', async (t) => {
-  const mine = await receiver(t)
-  const { next_after: start } = await lastOf()
+  const mine = await stack.receiver()
+  const start = (await eventsAfter(partner, 0)).at(-1)?.sequence ?? 0
   let paying = true
   const payments = (async () => {
     const paid: string[] = []
@@ -316,7 +306,7 @@ t.test('the list of events has no gap while events are added', async (t) => {
   })()
   const seen: EventPage['data'][number][] = []
   for (let after = start, more = true; paying || more;) {
-    const page = await pageOf(after)
+    const page = await eventPage(partner, after, 7)
     seen.push(...page.data)
     ;[after, more] = [page.next_after, page.has_more || page.data.length > 0]
   }
@@ -326,32 +316,17 @@ t.test('the list of events has no gap while events are added', async (t) => {
     seen.map(({ sequence }) => sequence),
     seen.map((_, i) => start + i + 1),
   )
-  const listed = (await lastOf(start)).bodies
+  const listed = await eventsAfter(partner, start, 7)
   await eventually('all were delivered', () =>
-    [...listed.keys()].every((id) => mine.events.has(id)),
+    listed.every(({ event }) => mine.events.has(event.id)),
   )
-  for (const [id, body] of listed) {
-    t.equal(mine.events.get(id)?.body.toString(), body, 'as delivered')
+  for (const { event } of listed) {
+    t.equal(mine.events.get(event.id)?.body.toString(), JSON.stringify(event), 'as delivered')
   }
 })
 
-async function pageOf(after: number): Promise<EventPage> {
-  return (await partner.request('GET', `/v1/events?after=${after}&limit=7`)).body as EventPage
-}
-
-/** All events after a sequence number: the last number, and the bodies by event id. */
-async function lastOf(after = 0): Promise<{ next_after: number; bodies: Map<string, string> }> {
-  const bodies = new Map<string, string>()
-  for (;;) {
-    const { data, next_after, has_more } = await pageOf(after)
-    for (const { event } of data) bodies.set(event.id, JSON.stringify(event))
-    if (!has_more) return { next_after, bodies }
-    after = next_after
-  }
-}
-
 t.test('a frozen or killed pool is a 504 or 503 for its queries only', async (t) => {
-  const mine = await receiver(t)
+  const mine = await stack.receiver()
   stack.kill('webhooks', 'SIGSTOP')
   try {
     const pending = partner.request('GET', at(mine, '/deliveries'))
@@ -401,7 +376,7 @@ t.test('listen shows deliveries and forwards them with valid signatures', async 
   const printed = /^webhook_endpoint\.test +evt_\S+  valid, answered 202$/m
   await eventually('it prints the test event', () => printed.test(output.out))
   t.equal(target.deliveries[0]?.verdict, 'valid')
-  const refusing = await receiver(t, () => 404)
+  const refusing = await stack.receiver(() => 404)
   t.equal((await partner.request('POST', at(refusing, '/test'))).status, 202)
   const dead = new RegExp(
     `^dead: webhook_endpoint\\.test evt_\\S+ at ${refusing.endpointId}: http_404$`,

@@ -21,7 +21,6 @@ import { startStack } from '../support/stack.js'
 
 const DAY_MS = 86_400_000
 
-t.setTimeout(0)
 const stack = await startStack({ t, dataDir: tempFolder(t) })
 const { ops } = stack
 const partners = connectPartnerAdmin(operatorAccessOf(stack), systemClock)

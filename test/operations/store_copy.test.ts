@@ -26,7 +26,6 @@ interface Copied {
   }[]
 }
 
-t.setTimeout(0)
 const server = await startPostgres(t)
 const dataDir = join(tempFolder(t), 'data')
 const ON_SQLITE = { STORE: 'sqlite', STORE_URL: '' }

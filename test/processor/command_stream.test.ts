@@ -22,7 +22,7 @@ import { answerOf } from '../support/rpc_answers.js'
 import { callsTo, type RpcCall } from '../support/rpc_calls.js'
 import { serveShard } from '../support/served_shard.js'
 import { createWorld, DEMO, type World } from '../support/world.js'
-import { aRoute, OPERATOR, payout } from './scenarios.js'
+import { aRoute, idsOf, OPERATOR, payout } from './scenarios.js'
 
 const TOKEN = 'it_test'
 const TENANT = { partner_id: 'demo', environment: 'sandbox' }
@@ -300,10 +300,7 @@ t.test('a list of the longest payouts fits the default message size of a channel
     call('Operator/ListHeldPayouts', { limit: 100, ...page }),
   )
   const oldestFirst = ids.toSorted()
-  t.same(
-    listed.map(({ id }) => id),
-    oldestFirst.toReversed(),
-  )
+  t.same(idsOf(listed), oldestFirst.toReversed())
   t.same(
     waiting.map(({ payout: { id } }) => id),
     oldestFirst,

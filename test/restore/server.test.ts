@@ -22,8 +22,6 @@ import { restoreDrill } from './drill.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 const PAYERS_PAUSE_MS = 250
 
 t.test('a PostgreSQL server is backed up, and its copy verified', async (t) => {

@@ -21,7 +21,6 @@ import { requirePostgres } from '../support/postgres_server.js'
 import { BACK, BY, openTwoShards, THERE } from './two_shards.js'
 
 requirePostgres(t)
-t.setTimeout(0)
 
 const COUNT = 300
 const OPEN = 40

@@ -26,9 +26,19 @@ const RPCS = new Map(PROCESSOR_RPCS.map((rpc) => [nameOf(rpc), rpc]))
 
 /** Calls to a processor, with this token where a test gives no metadata. */
 export function callsTo(t: Pick<Test, 'teardown'>, address: string, token: string): RpcCall {
+  const { call, close } = openCalls(address, token)
+  t.teardown(close)
+  return call
+}
+
+/** As `callsTo`, for a caller that closes it. */
+export function openCalls(address: string, token: string) {
   const client = new Client(address, credentials.createInsecure())
-  t.teardown(() => client.close())
-  return <Answer extends object>(rpc: string, request = {}, metadata = bearer(token)) => {
+  const call: RpcCall = <Answer extends object>(
+    rpc: string,
+    request = {},
+    metadata = bearer(token),
+  ) => {
     const { path, requestSerialize, responseDeserialize } = RPCS.get(rpc)!
     const wire = [path, requestSerialize, responseDeserialize] as const
     return new Promise<Answer & Partial<RpcRefusal>>((resolve) => {
@@ -37,10 +47,20 @@ export function callsTo(t: Pick<Test, 'teardown'>, address: string, token: strin
       })
     })
   }
+  return { call, close: () => client.close() }
+}
+
+/** The answer of a call. @throws when it is refused */
+export async function acceptedAnswer<Answer extends object>(
+  answer: Promise<Answer & Partial<RpcRefusal>>,
+): Promise<Answer> {
+  const given = await answer
+  if (given.code !== undefined) throw new Error(`${given.status}: ${given.details}`)
+  return given
 }
 
 const refusedBy = ({ code, details, metadata }: ServiceError): RpcRefusal => ({
   status: status[code],
-  code: String(metadata.get('causeway-error')[0]),
+  code: metadata.get('causeway-error').join(),
   details,
 })

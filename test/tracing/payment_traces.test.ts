@@ -20,7 +20,6 @@ const CALLER_SPAN = '00f067aa0ba902b7'
 const CALLER = `00-${CALLER_TRACE}-${CALLER_SPAN}-01`
 const OTHER = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`
 
-t.setTimeout(0)
 const collector = await openCollector()
 t.teardown(() => collector.close())
 const stack = await startStack({

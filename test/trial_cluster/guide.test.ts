@@ -22,8 +22,6 @@ import { aTrialCluster } from '../support/trial_cluster.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 /** For the start of several processes on a busy machine. */
 const WITHIN_MS = 90_000
 const dataDir = tempFolder(t)

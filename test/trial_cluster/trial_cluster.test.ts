@@ -29,8 +29,6 @@ import { aTrialCluster, SHARDS } from '../support/trial_cluster.js'
 
 requirePostgres(t)
 
-t.setTimeout(0)
-
 /** For the start of several processes on a busy machine. */
 const RECOVERED_WITHIN_MS = 60_000
 const dataDir = tempFolder(t)
