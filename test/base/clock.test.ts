@@ -1,20 +1,19 @@
 /** Texts of instants; the pause: an answer that has arrived is read before it is judged late. */
 import { getEventListeners, once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect, createServer } from 'node:net'
 import t from 'tap'
 import { instant, systemPause, toRfc3339 } from '../../src/base/clock.js'
+import { listen } from '../support/listen.js'
 
 const SUSPENDED_MS = 50
 
 t.test('a pause ends after input that arrived while the process did not run', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const server = createServer()
+  const client = connect(await listen(t, server), '127.0.0.1')
   const [socket] = (await once(server, 'connection')) as [typeof client]
   t.teardown(() => {
     client.destroy()
     socket.destroy()
-    server.close()
   })
   const order: string[] = []
   client.once('data', () => order.push('input'))

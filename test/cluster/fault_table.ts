@@ -4,26 +4,21 @@
  */
 import type { Fault, FaultKind } from './faults.js'
 
-export interface FaultTable {
-  /** @param pause milliseconds without a success, of the partner that was affected most */
-  add(fault: Fault, pause: number): void
-  /** Posts of webhooks beyond one for each event, from the fault until the next one. */
-  posted(fault: Fault, repeated: number): void
-  lines(takeOvers: number): readonly string[]
-}
-
 export const inSeconds = (ms = 0): string => (ms / 1_000).toFixed(1).padStart(5)
 
-export function createFaultTable(): FaultTable {
+export function createFaultTable() {
   const pausesOf = new Map<Fault, number[]>()
   const repeatedBy = new Map<Fault, number>()
   const total = (kind: FaultKind): number =>
     [...pausesOf].reduce((sum, [fault, { length }]) => sum + (fault.kind === kind ? length : 0), 0)
   return {
-    add: (fault, pause) => pausesOf.set(fault, [...(pausesOf.get(fault) ?? []), pause]),
-    posted: (fault, repeated) =>
+    /** @param pause milliseconds without a success, of the partner that was affected most */
+    add: (fault: Fault, pause: number) =>
+      pausesOf.set(fault, [...(pausesOf.get(fault) ?? []), pause]),
+    /** Posts of webhooks beyond one for each event, from the fault until the next one. */
+    posted: (fault: Fault, repeated: number) =>
       void repeatedBy.set(fault, (repeatedBy.get(fault) ?? 0) + repeated),
-    lines: (takeOvers) => [
+    lines: (takeOvers: number): readonly string[] => [
       '   times  pause: median, worst  posts again',
       ...[...pausesOf].map(([fault, pauses]) => {
         const { name } = fault

@@ -8,14 +8,6 @@ import { pathOf } from '../support/lifecycle.js'
 import type { Partner } from '../support/partner.js'
 import { intentIn, requestIntent } from '../support/payments.js'
 
-export interface ReadProbe {
-  /** The longest time without a success that overlaps these moments of `performance.now()`. */
-  longestPause(from: number, to: number): number
-  /** Whether a read that was sent after this moment has succeeded. */
-  isServedSince(moment: number): boolean
-  stop(): void
-}
-
 const EVERY_MS = 50
 /** Bound on reads without an answer, as a pause can last minutes. */
 const OPEN_MAX = 100
@@ -23,7 +15,7 @@ const OPEN_MAX = 100
 const PAUSE_FROM_MS = 2 * EVERY_MS
 
 /** @returns once a first read has succeeded */
-export async function startReadProbe(partner: Partner): Promise<ReadProbe> {
+export async function startReadProbe(partner: Partner) {
   const path = pathOf(intentIn(await requestIntent(partner, `read probe ${Math.random()}`)).id)
   const pauses: { from: number; to: number }[] = []
   let last = performance.now()
@@ -46,11 +38,13 @@ export async function startReadProbe(partner: Partner): Promise<ReadProbe> {
   }, EVERY_MS)
 
   return {
-    longestPause: (from, to) =>
+    /** The longest time without a success that overlaps these moments of `performance.now()`. */
+    longestPause: (from: number, to: number): number =>
       [...pauses, { from: last, to: performance.now() }]
         .filter((pause) => pause.to > from && pause.from < to)
         .reduce((longest, pause) => Math.max(longest, pause.to - pause.from), 0),
-    isServedSince: (moment) => lastSent >= moment,
+    /** Whether a read that was sent after this moment has succeeded. */
+    isServedSince: (moment: number): boolean => lastSent >= moment,
     stop: () => clearInterval(timer),
   }
 }

@@ -1,6 +1,5 @@
 /** The figures that the console draws: from metrics to points and lines. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { instant, systemClock } from '../../src/base/clock.js'
 import { createFigures } from '../../src/console/figures/figures.js'
@@ -11,6 +10,7 @@ import { pointBetween, type Reading } from '../../src/console/figures/points.js'
 import { lineChart, rateText, secondsText } from '../../src/console/html/line_chart.js'
 import { FAMILIES as ALL_FAMILIES } from '../../src/metrics/families.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
 
 const reading = (at: number, text: string): Reading => ({
   at: instant(at),
@@ -146,12 +146,11 @@ t.test('lines are interrupted, hostile names are escaped', async (t) => {
 })
 
 /** Serves a page. @returns its port */
-async function servePage(t: Test, page: () => string): Promise<number> {
-  const server = createServer((_request, response) => response.end(page()))
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  t.teardown(() => server.close())
-  return (server.address() as AddressInfo).port
-}
+const servePage = (t: Test, page: () => string): Promise<number> =>
+  listen(
+    t,
+    createServer((_request, response) => response.end(page())),
+  )
 
 t.test('a page that does not answer is missing, the others are drawn', async (t) => {
   let count = 0

@@ -1,6 +1,5 @@
 /** A console in the process of a test, beside processors that it names. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import type { Test } from 'tap'
 import { OPERATOR_ROLES, type OperatorRole } from '../../src/auth/caller.js'
@@ -14,6 +13,7 @@ import { createSessions } from '../../src/console/session/sessions.js'
 import { createSignInLimit } from '../../src/console/session/sign_in_limit.js'
 import { openUplink } from '../../src/console/session/uplink.js'
 import { readStaticFiles } from '../../src/console/static_files.js'
+import { listen } from '../support/listen.js'
 import { SILENT_LOG } from '../support/logs.js'
 
 /** Figures that are not known. */
@@ -32,20 +32,17 @@ export function operator(name: string, roles: readonly OperatorRole[] = OPERATOR
   return { ...entry, caller: { ...entry.caller, roles } }
 }
 
-export interface ServedConsole {
-  readonly processors: readonly string[]
-  /** That of its sessions and pages. Not before the system's, whose calls have deadlines. */
-  readonly clock: Clock
-}
-
 /** A busy machine has so much longer for a call. */
 const LONGER_MS = 6_000
 const uplinkClock: Clock = { now: () => plus(systemClock.now(), LONGER_MS) }
 
-/** @returns its address */
+/**
+ * @param clock of its sessions and pages; not before the system's, whose calls have deadlines
+ * @returns its address
+ */
 export async function serveConsole(
   t: Pick<Test, 'teardown'>,
-  { processors, clock }: ServedConsole,
+  { processors, clock }: { readonly processors: readonly string[]; readonly clock: Clock },
 ): Promise<string> {
   const sessions = createSessions(clock, systemRandom())
   const settings = { PROCESSOR_ADDRESS: processors[0] ?? '', PROCESSORS: processors }
@@ -60,11 +57,6 @@ export async function serveConsole(
   })
   const listener = getRequestListener(app.fetch)
   const server = createServer((request, response) => void listener(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    sessions.close()
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  t.teardown(() => sessions.close())
+  return `http://127.0.0.1:${await listen(t, server)}`
 }

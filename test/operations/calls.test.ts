@@ -1,12 +1,12 @@
 /** What an operator is told of a call without an answer: whether it was sent. */
 import { createServer, type Http2Server } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/callers.js'
 import { systemClock } from '../../src/base/clock.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import { callsToOne, faultOf, NotSent } from '../../src/operations/calls/calls.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { listen } from '../support/listen.js'
 
 const { Callers } = contracts<ProtoGrpcType>().causeway.operator.v1
 
@@ -35,9 +35,7 @@ t.test(
       arrived += 1
       stream.session?.destroy()
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.teardown(() => server.close())
-    const error = await identifyAt((server.address() as AddressInfo).port)
+    const error = await identifyAt(await listen(t, server))
     t.equal(arrived, 1)
     t.type(error, Error)
     t.notOk(error instanceof NotSent, String(error))

@@ -1,14 +1,13 @@
 /** `store copy`: books and webhook pools of a stopped stack move from SQLite to PostgreSQL. */
-import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { acquireLock, openDatabase } from '../../src/store/sqlite/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
 import { requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
@@ -57,9 +56,7 @@ const receiver = createServer((request, response) => {
 })
 let accepts = false
 const REPLY = 'no \0 way'
-receiver.listen(0, '127.0.0.1')
-await once(receiver, 'listening')
-t.teardown(() => receiver.close())
+const receiverPort = await listen(t, receiver)
 
 async function attempts(): Promise<number> {
   const pool = await openDatabase(join(dataDir, 'webhooks.db'), { readOnly: true })
@@ -71,8 +68,10 @@ async function attempts(): Promise<number> {
 t.test('the copy has every payment and delivery, and the stack continues on it', async (t) => {
   const first = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...ON_SQLITE } })
   const { partner } = first
-  const { port } = receiver.address() as AddressInfo
-  const endpoint = { url: `http://127.0.0.1:${port}/`, enabled_events: ['payout.completed'] }
+  const endpoint = {
+    url: `http://127.0.0.1:${receiverPort}/`,
+    enabled_events: ['payout.completed'],
+  }
   t.match(await partner.request('POST', '/v1/webhook_endpoints', endpoint), { status: 201 })
   const payout = await payOut(partner, 'before the copy')
   const { id } = await payByQr(partner, 'before the copy')

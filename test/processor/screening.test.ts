@@ -3,7 +3,7 @@
  * without an answer, and that no key is decided twice.
  */
 import { writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
@@ -35,6 +35,7 @@ import type { Outcome } from '../../src/screening/screening.js'
 import { startScreening, type ScreeningServer } from '../../src/screening/sandbox/server.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { SILENT_LOG } from '../support/logs.js'
 import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -288,10 +289,8 @@ t.test('a service that does not speak gRPC has no answer', async (t) => {
     socket.on('error', () => undefined)
     socket.end('HTTP/1.1 200 OK\r\n\r\npass')
   })
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
   const screening = connectScreening({
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${await listen(t, server)}`,
     ...{ token: TOKEN, tls: CLEARTEXT, timeoutMs: 500 },
     log: { info: () => undefined, warn: () => undefined },
   })

@@ -1,9 +1,9 @@
 /** The bank of the guide's smallest adapter: payments over HTTP, messages to the adapter. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import type { Behaviors } from '../../src/rails/check/behaviors.js'
+import { listen } from '../support/listen.js'
 
 interface Payment {
   readonly id: string
@@ -88,11 +88,6 @@ export async function anExampleBank(t: Test, messagesTo: string): Promise<{ url:
       return response.end(JSON.stringify(answer))
     })
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  t.teardown(() => {
-    for (const timer of timers) clearTimeout(timer)
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  t.teardown(() => timers.forEach((timer) => clearTimeout(timer)))
+  return { url: `http://127.0.0.1:${await listen(t, server)}` }
 }

@@ -11,7 +11,7 @@ import { newId, type EffectId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import { connectRail, type ConnectedRail, type RailConnection } from '../../src/rails/client.js'
 import type { RailDestination, Instruction, RailReport } from '../../src/rails/rail.js'
-import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
+import { openJournal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
 import { withEveryRole } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
@@ -59,12 +59,6 @@ export function anInstruction({ account, ...given }: Given = {}): Instruction {
   }
 }
 
-export interface RunningRail {
-  readonly address: string
-  readonly journal: Journal
-  close(): Promise<void>
-}
-
 type Varied = 'address' | 'callers' | 'clock' | 'delayMs' | 'log'
 
 /** A sandbox rail on the folder's journal. Close it before starting another one there. */
@@ -72,7 +66,7 @@ export async function aRail(
   t: Test,
   folder: string,
   given: Partial<Pick<SandboxRailOptions, Varied>> = {},
-): Promise<RunningRail> {
+) {
   const journal = await openJournal(join(folder, 'rail.db'), random)
   const rail = await startSandboxRail({
     address: `unix:${join(folder, 'rail.sock')}`,

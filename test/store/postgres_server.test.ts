@@ -1,5 +1,5 @@
 /** The PostgreSQL server as the store finds it: its URL, its settings, its figures. */
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect, createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { systemPause } from '../../src/base/clock.js'
 import {
@@ -13,6 +13,7 @@ import { openOwnedSchema } from '../../src/store/postgres/owned_schema.js'
 import { BOOKS, openPostgresStore } from '../../src/store/postgres/store.js'
 import { createProxies } from '../cluster/partitions.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
 import { SILENT_LOG } from '../support/logs.js'
 import { SILENT_LOG as log } from '../support/logs.js'
 import { server, shortPause, newShard, opened, connected } from './postgres_books.js'
@@ -97,9 +98,7 @@ async function aPooler(t: Test, to: { host: string; port: number }): Promise<num
     })
     upstream.on('end', () => client.end())
   })
-  await new Promise<void>((resolve) => pooler.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => pooler.close())
-  return (pooler.address() as AddressInfo).port
+  return listen(t, pooler)
 }
 
 t.test('a connection pooler is refused', async (t) => {

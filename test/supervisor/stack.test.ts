@@ -15,7 +15,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -25,6 +25,7 @@ import { SETTINGS } from '../../src/settings/settings.js'
 import { terminateStaleRun, writePidFile } from '../../src/supervisor/pid_file.js'
 import { isOnPostgres, sqliteOnly, storeFiles } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
 import { partnerOf } from '../support/partner.js'
 import { isAlive } from '../support/program.js'
 import { sendOnce } from '../support/raw_requests.js'
@@ -396,17 +397,11 @@ t.test('a failed start prints one sentence', async (t) => {
     startErrorOf(t, settings, dataDir)
 
   await t.test('a port in use', async (t) => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    t.teardown(() => taken.close())
-    const { port } = taken.address() as AddressInfo
+    const port = await listen(t, createServer())
     for (const name of ['HTTP_PORT', 'GRPC_PORT', 'OPS_PORT', 'NATS_PORT']) {
       t.match(await one({ [name]: String(port) }), `${name}=${port} is taken by another program`)
     }
-    const other = createServer().listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    t.teardown(() => other.close())
-    const second = (other.address() as AddressInfo).port
+    const second = await listen(t, createServer())
     const both = await one({ GRPC_PORT: String(port), OPS_PORT: String(second) })
     t.match(both, `GRPC_PORT=${port}, OPS_PORT=${second} are taken by other programs: stop them`)
   })

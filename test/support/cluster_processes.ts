@@ -6,8 +6,8 @@ import { callerEntry } from '../../src/auth/callers.js'
 import { FILES } from '../../src/base/subjects.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from './eventually.js'
-import { createNatsServer, type NatsServer } from './nats_server.js'
-import { startPostgres, type TestServer } from './postgres_server.js'
+import { createNatsServer } from './nats_server.js'
+import { startPostgres } from './postgres_server.js'
 import { startProcess, type SingleProcess } from './single_process.js'
 import { tempFolder } from './temp_folder.js'
 
@@ -16,21 +16,6 @@ export interface ProcessorProcess {
   /** `host:port` of its gRPC. */
   readonly address: string
   readonly run: SingleProcess
-}
-
-export interface ClusterProcesses {
-  readonly folder: string
-  readonly postgres: TestServer
-  readonly nats: NatsServer
-  readonly rail: SingleProcess
-  readonly railAddress: string
-  dataDirOf(name: string): string
-  /** Starts a processor, which runs until the end of the file. */
-  start(
-    name: string,
-    settings: Readonly<Record<string, string>>,
-    port?: number,
-  ): Promise<ProcessorProcess>
 }
 
 export const says = ({ run }: ProcessorProcess, text: string): Promise<unknown> =>
@@ -50,7 +35,7 @@ export async function startClusterProcesses(
   t: Test,
   callers: readonly string[],
   railSettings: Readonly<Record<string, string>> = {},
-): Promise<ClusterProcesses> {
+) {
   const folder = tempFolder(t)
   const dataDirOf = (name: string): string => {
     const dataDir = join(folder, name)
@@ -71,7 +56,12 @@ export async function startClusterProcesses(
   await rail.untilReady()
   return {
     ...{ folder, postgres, nats, rail, railAddress, dataDirOf },
-    start: async (name, settings, port) => {
+    /** Starts a processor, which runs until the end of the file. */
+    start: async (
+      name: string,
+      settings: Readonly<Record<string, string>>,
+      port?: number,
+    ): Promise<ProcessorProcess> => {
       const grpcPort = port ?? (await freePort('127.0.0.1'))
       const run = await startProcess(t, 'src/processor/main.js', {
         DATA_DIR: dataDirOf(name),

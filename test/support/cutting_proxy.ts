@@ -1,20 +1,14 @@
 /** A TCP proxy that ends each connection after some bytes of answers. */
 import { connect, createServer, type Socket } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-
-export interface CuttingProxy {
-  readonly baseUrl: string
-  /** Connections that were cut so far. */
-  readonly cuts: () => number
-}
+import { listen } from './listen.js'
 
 /** @param cutAfter bytes of answers on the connection with this number, from 1 */
 export async function cuttingProxy(
   t: Test,
   target: string,
   cutAfter: (connection: number) => number,
-): Promise<CuttingProxy> {
+) {
   const { hostname, port } = new URL(target)
   const open = new Set<Socket>()
   let connections = 0
@@ -38,11 +32,7 @@ export async function cuttingProxy(
       client.end()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    for (const socket of open) socket.destroy()
-    server.close()
-  })
-  const own = (server.address() as AddressInfo).port
-  return { baseUrl: `http://127.0.0.1:${own}`, cuts: () => cuts }
+  const baseUrl = `http://127.0.0.1:${await listen(t, server)}`
+  t.teardown(() => open.forEach((socket) => socket.destroy()))
+  return { baseUrl, /** Connections that were cut so far. */ cuts: () => cuts }
 }

@@ -19,24 +19,6 @@ import { eventually } from './eventually.js'
 import { findInstalled } from './postgres_server.js'
 import { untilStarted } from './program.js'
 
-export interface ReplicatedServers {
-  /** Both hosts. */
-  readonly url: string
-  /** Only the server that is the primary now. */
-  primaryUrl(): string
-  /** SIGKILL of every process of the primary. */
-  killPrimary(): Promise<void>
-  /** SIGSTOP. @returns what continues it */
-  freezePrimary(): Promise<() => void>
-  /** Makes the standby the primary; the former one stays as it is. */
-  promote(): Promise<void>
-  /** Resolves when a commit on the former primary waits for a standby. */
-  untilFormerWaits(): Promise<void>
-  killFormer(): Promise<void>
-  /** Replaces the former primary by a synchronous standby of the primary. */
-  rebuild(): Promise<void>
-}
-
 interface Node {
   readonly name: string
   readonly folder: string
@@ -48,7 +30,7 @@ interface Node {
 const PASSWORD = 'a password'
 
 /** `t` stops both. */
-export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<ReplicatedServers> {
+export async function startReplicated(t: Pick<Test, 'teardown'>) {
   const home = mkdtempSync(join(tmpdir(), 'causeway-replicated-'))
   const binaries = findPostgres(findInstalled)
   const options = { binaries, within: home, password: PASSWORD, environment: process.env }
@@ -80,6 +62,7 @@ export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<Replic
     rmSync(home, { recursive: true, force: true, maxRetries: 20 })
   })
 
+  /** Replaces the former primary by a synchronous standby of the primary. */
   const rebuild = async (): Promise<void> => {
     await kill(standby)
     await replication.copy(primary, standby)
@@ -90,9 +73,12 @@ export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<Replic
   await start(primary)
   await rebuild()
   return {
+    /** Both hosts. */
     url: urlOf([primary.port, standby.port]),
+    /** Only the server that is the primary now. */
     primaryUrl: () => primary.url,
     killPrimary: () => killAll(primary),
+    /** SIGSTOP. @returns what continues it */
     freezePrimary: async () => {
       const frozen = await processesOf(primary)
       for (const pid of frozen) signal(pid, 'SIGSTOP')
@@ -100,10 +86,12 @@ export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<Replic
         for (const pid of frozen) signal(pid, 'SIGCONT')
       }
     },
+    /** Makes the standby the primary; the former one stays as it is. */
     promote: async () => {
       await replication.promote(standby)
       ;[primary, standby] = [standby, primary]
     },
+    /** Resolves when a commit on the former primary waits for a standby. */
     untilFormerWaits: async () => {
       await eventually('a commit waits for a standby', async () => {
         const waiting = await administer(

@@ -29,14 +29,6 @@ export interface Window {
   readonly slowestMs: number
 }
 
-export interface SteadyLoad {
-  readonly failures: readonly Failure[]
-  /** What overlaps these moments of `performance.now()`. */
-  within(from: number, to: number): Window
-  /** Resolves when every request is answered. */
-  stop(): Promise<void>
-}
-
 type Step = (number: number) => Promise<string | undefined>
 
 const TICK_MS = 5
@@ -50,7 +42,7 @@ const IDLE_MS = 5_000
 export async function startSteadyLoad(
   tenants: readonly (readonly Credentials[])[],
   perSecond: number,
-): Promise<SteadyLoad> {
+) {
   const kept = new Agent({ keepAlive: true, maxSockets: KEPT_CONNECTIONS, timeout: IDLE_MS })
   const fresh = new Agent({ keepAlive: false })
   const steps = (
@@ -81,8 +73,10 @@ export async function startSteadyLoad(
 
   return {
     failures,
-    within: (from, to) => windowOf(answers, failures, from, to),
-    stop: async () => {
+    /** What overlaps these moments of `performance.now()`. */
+    within: (from: number, to: number): Window => windowOf(answers, failures, from, to),
+    /** Resolves when every request is answered. */
+    stop: async (): Promise<void> => {
       clearInterval(timer)
       while (running.size > 0) await Promise.all(running)
       kept.destroy()

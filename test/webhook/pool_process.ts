@@ -6,7 +6,6 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect, type JetStreamManager, type NatsConnection } from 'nats'
 import type { Test } from 'tap'
@@ -23,6 +22,7 @@ import type { Bindable } from '../../src/store/database.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { TENANT } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
+import { listen } from '../support/listen.js'
 import { SILENT_LOG as log } from '../support/logs.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -102,7 +102,7 @@ export async function aPoolWorld(
   }
   const processor = await openStandInProcessor(TOKEN, awaitPoolMs)
   const settings = { ...environment, PROCESSOR_ADDRESS: processor.address }
-  const receiver = await openReceiver()
+  const receiver = await openReceiver(t)
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })
   const endpoints = new Map<string, string>()
   let link: NatsConnection | undefined
@@ -153,7 +153,6 @@ export async function aPoolWorld(
     await link?.close()
     await bus.close()
     processor.close()
-    receiver.close()
     await nats.kill()
   })
 
@@ -215,7 +214,7 @@ export async function aPoolWorld(
   }
 }
 
-async function openReceiver() {
+async function openReceiver(t: Test) {
   const got: Got[] = []
   const answers = new Map<string, number | 'silence'>()
   const server = createServer((request, response) => {
@@ -229,17 +228,7 @@ async function openReceiver() {
       if (answer !== 'silence') response.writeHead(answer).end()
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    got,
-    answers,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return { got, answers, url: `http://127.0.0.1:${await listen(t, server)}` }
 }
 
 function verified({ headers }: IncomingMessage, path: string, body: Buffer): Omit<Got, 'status'> {

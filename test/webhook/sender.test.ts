@@ -1,7 +1,7 @@
 /** The sender of webhooks: headers, signature, outcomes, response limits. */
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -14,6 +14,7 @@ import {
   type Sender,
 } from '../../actors/webhook/sending/sender.js'
 import { systemNames, type Resolve } from '../../actors/webhook/sending/target_guard.js'
+import { listen } from '../support/listen.js'
 import { anEndpoint, heldClock, SECRET } from './builders.js'
 
 interface Received {
@@ -38,17 +39,7 @@ async function aReceiver(t: Test, answer: Answer) {
       answer(response, got)
     })
   })
-  return { received, url: await listen(t, server) }
-}
-
-async function listen(t: Test, server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { received, url: `http://127.0.0.1:${await listen(t, server)}` }
 }
 
 function aSender(
@@ -239,7 +230,7 @@ t.test('a response body is read up to 16 KiB, then its connection is closed', as
       if (end === 'whole') response.end()
     })
   })
-  const url = await listen(t, server)
+  const url = `http://127.0.0.1:${await listen(t, server)}`
   const sender = aSender(t, { attemptWithinMs: 20_000 })
   const endpoint = anEndpoint()
   const latencyOf = async (path: string): Promise<number> => {
@@ -294,13 +285,9 @@ async function aRawServer(t: Test, talk: (socket: Socket) => void): Promise<stri
     socket.on('error', () => undefined)
     socket.once('data', () => talk(socket))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const port = await listen(t, server)
+  t.teardown(() => sockets.forEach((socket) => socket.destroy()))
+  return `http://127.0.0.1:${port}`
 }
 
 t.test('protocol and network errors are retried', async (t) => {
@@ -368,7 +355,7 @@ t.test('connections are reused for an endpoint and not shared with another', asy
     request.resume()
     request.on('end', () => response.end())
   })
-  const url = await listen(t, server)
+  const url = `http://127.0.0.1:${await listen(t, server)}`
   const sender = aSender(t)
   const [one, other] = [anEndpoint({ url }), anEndpoint({ url })]
   await sender.send(aWebhookRequest(url, { endpoint: one }))

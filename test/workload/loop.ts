@@ -1,14 +1,8 @@
 /** Repeats a client's turn until it is stopped. */
 import { systemPause } from '../../src/base/clock.js'
 
-export interface Loop {
-  isStopping(): boolean
-  /** Resolves when the turn in progress has ended. */
-  stop(): Promise<void>
-}
-
 /** @param turn counts from 1 */
-export function startLoop(turn: (number: number) => Promise<unknown>, pauseMs = 0): Loop {
+export function startLoop(turn: (number: number) => Promise<unknown>, pauseMs = 0) {
   let isStopping = false
   const run = (async () => {
     for (let number = 1; !isStopping; number++) {
@@ -18,6 +12,7 @@ export function startLoop(turn: (number: number) => Promise<unknown>, pauseMs = 
   })()
   return {
     isStopping: () => isStopping,
+    /** Resolves when the turn in progress has ended. */
     stop: async () => {
       isStopping = true
       await run

@@ -6,18 +6,10 @@ import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { partnerOf } from '../support/partner.js'
 import { operatorsOf } from '../support/operators.js'
 import { receiverOf } from '../support/receiver.js'
-import { startSupervisedStack, type SupervisedStack } from '../support/supervised_stack.js'
+import { startSupervisedStack } from '../support/supervised_stack.js'
 import { runFinalChecks, type RacedChecks } from './final_checks.js'
 import { startRacedCalls } from './raced_calls.js'
-import { everyOutcome, startPayers, type Payers } from './payers.js'
-
-export interface StackUnderLoad {
-  readonly stack: SupervisedStack
-  readonly payers: Payers
-  /** Ends the load. */
-  check(): Promise<RacedChecks>
-  stop(): Promise<void>
-}
+import { everyOutcome, startPayers } from './payers.js'
 
 /** Connections of the partner that races. */
 const RACERS = 3
@@ -30,7 +22,7 @@ export interface StackLoad {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-export async function startStackUnderLoad(load: StackLoad): Promise<StackUnderLoad> {
+export async function startStackUnderLoad(load: StackLoad) {
   const settings = { RAIL_DELAY_MS: '100', RATE_LIMIT: 'off', ...load.settings }
   const stack = await startSupervisedStack(settings)
   const { partner } = stack
@@ -49,7 +41,8 @@ export async function startStackUnderLoad(load: StackLoad): Promise<StackUnderLo
   return {
     stack,
     payers,
-    check: async () => {
+    /** Ends the load. */
+    check: async (): Promise<RacedChecks> => {
       await Promise.all([payers.stop(), races.stop()])
       const checks = await runFinalChecks(stack.dataDir, partner, receiver, payers)
       return { ...checks, races: races.checked(), contradictions: races.violations }

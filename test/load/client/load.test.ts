@@ -1,8 +1,7 @@
 /** The load loop on scripted connections and a manual clock, and on real connections. */
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { listen } from '../../support/listen.js'
 import { COMPLETED, unexpected, type Scenario } from '../scenarios/scenario.js'
 import type { Phase } from './arrival_schedule.js'
 import { runWindow } from './client_thread.js'
@@ -177,9 +176,8 @@ t.test('a window on real connections survives broken ones and a stopped server',
     if (requests < 200) return
     server.close()
     server.closeAllConnections()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  })
+  const port = await listen(t, server)
   const window = {
     ...{ addresses: [{ host: '127.0.0.1', port }], connections: CONNECTIONS, phases: undefined },
     ...{ leadInMs: 0, measureMs: 60_000, sampleMs: 1_000, notices: 'none' },
