@@ -1,10 +1,5 @@
 /** The faults of the trial cluster. After each one the cluster recovers by itself. */
-import { credentials } from '@grpc/grpc-js'
-import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
-import type { ProtoGrpcType } from '../../protos/types/shards.js'
-import { bearer } from '../../src/grpc/bearer.js'
 import { systemPause } from '../../src/base/clock.js'
-import { contracts } from '../../src/grpc/contracts.js'
 import type { ClusterMember } from '../../src/trial_cluster/cluster_file.js'
 import type { TrialCluster } from '../../src/trial_cluster/trial_cluster.js'
 import type { CLUSTER_POINTS, CrashPoints } from '../crash/crash_points.js'
@@ -12,6 +7,7 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
 import type { ClockSteps } from './clock_steps.js'
 import type { History } from './histories.js'
+import { operatorCall } from './operator_call.js'
 import { LARGE, partnerMove } from './partner_move_faults.js'
 import type { Partitions } from './partitions.js'
 
@@ -156,20 +152,13 @@ const targetOf = (context: FaultContext): ClusterMember | undefined =>
 
 /** An operator's call to the owner. @returns whether it was accepted */
 const requestMove = async (
-  { operatorToken }: FaultContext,
-  { address, shard }: ClusterMember,
+  context: FaultContext,
+  owner: ClusterMember,
   to: string,
 ): Promise<boolean> => {
-  const { Shards } = contracts<ProtoGrpcType>().causeway.operator.v1
-  const client = new Shards(address, credentials.createInsecure())
-  const actor = { reason: 'a test of moves' }
-  const accepted = await new Promise<boolean>((resolve) => {
-    const deadline = Date.now() + MOVE_WITHIN_MS
-    const request = { actor, shard, to }
-    client.Move(request, bearer(operatorToken), { deadline }, (fault) => resolve(fault === null))
-  })
-  client.close()
-  return accepted
+  const request = { shard: owner.shard, to }
+  const { code } = await operatorCall(context, owner, 'Shards/Move', request, MOVE_WITHIN_MS)
+  return code === undefined
 }
 
 const movable = (
@@ -256,21 +245,14 @@ const beginTakeOver = (context: FaultContext): Promise<boolean> => {
 let partners = 0
 
 /** @returns the refusal. Null means that it is created */
-const createPartner = (
+const createPartner = async (
   context: FaultContext,
   owner: ClusterMember,
   partner_id: string,
 ): Promise<string | null> => {
-  const { Operator } = contracts<OperatorProto>().causeway.operator.v1
-  const client = new Operator(owner.address, credentials.createInsecure())
-  const request = { actor: { reason: 'a test of placements' }, partner_id }
-  const options = { deadline: Date.now() + MOVE_WITHIN_MS }
-  return new Promise((resolve) =>
-    client.CreatePartner(request, bearer(context.operatorToken), options, (fault) => {
-      client.close()
-      resolve(fault === null ? null : fault.details)
-    }),
-  )
+  const of = [context, owner, 'Operator/CreatePartner', { partner_id }] as const
+  const { details } = await operatorCall(...of, MOVE_WITHIN_MS)
+  return details ?? null
 }
 
 const beginPlacement = async (context: FaultContext): Promise<boolean> => {

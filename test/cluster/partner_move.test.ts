@@ -5,16 +5,12 @@
  */
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import {
-  connectToPrimary,
-  parseStoreUrl,
-  type Connection,
-} from '../../src/store/postgres/connection.js'
+import type { Connection } from '../../src/store/postgres/connection.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { eventually } from '../support/eventually.js'
 import { eventsAfter } from '../support/pages.js'
 import { requestIntent } from '../support/payments.js'
-import { requirePostgres } from '../support/postgres_server.js'
+import { connectedTo, requirePostgres } from '../support/postgres_server.js'
 import { receiverOf } from '../support/receiver.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { alternating, aTrialCluster, SHARDS } from '../support/trial_cluster.js'
@@ -173,15 +169,8 @@ t.test('another partner takes the other direction', async (t) => {
   await areServed()
 })
 
-const connectTo = async (t: Pick<Test, 'teardown'>): Promise<Connection> => {
-  const server = await connectToPrimary(
-    parseStoreUrl(cluster.trial.postgres.url),
-    'cluster',
-    'test',
-  )
-  t.teardown(() => server.close())
-  return server
-}
+const connectTo = (t: Pick<Test, 'teardown'>): Promise<Connection> =>
+  connectedTo(t, cluster.trial.postgres.url, 'cluster')
 
 const until = (what: string, server: Connection, sql: string): Promise<unknown> =>
   eventually(what, async () => (await server.all(sql)).length > 0, WITHIN_MS)

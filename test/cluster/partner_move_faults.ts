@@ -1,13 +1,10 @@
 /** A partner that pays moves to the other shard, with and without a kill meanwhile. */
-import { credentials } from '@grpc/grpc-js'
 import type { PartnerPlacement__Output as Placement } from '../../protos/types/causeway/operator/v1/PartnerPlacement.js'
-import type { ProtoGrpcType } from '../../protos/types/shards.js'
-import { bearer } from '../../src/grpc/bearer.js'
 import { systemPause } from '../../src/base/clock.js'
-import { contracts } from '../../src/grpc/contracts.js'
 import type { ClusterMember } from '../../src/trial_cluster/cluster_file.js'
 import { eventually } from '../support/eventually.js'
 import type { Fault, FaultContext } from './faults.js'
+import { operatorCall } from './operator_call.js'
 
 const PAYS_BEFORE_MS = 1_500
 const CALL_WITHIN_MS = 10_000
@@ -80,22 +77,14 @@ const untilEnded = (
 
 /** An operator's call. @returns undefined when it fails */
 async function call(
-  { operatorToken }: FaultContext,
-  { address }: ClusterMember,
+  context: FaultContext,
+  owner: ClusterMember,
   method: 'MovePartner' | 'ShowPartner',
   partner: string,
   to = '',
 ): Promise<Placement | undefined> {
-  const { Shards } = contracts<ProtoGrpcType>().causeway.operator.v1
-  const client = new Shards(address, credentials.createInsecure())
-  const options = { deadline: Date.now() + CALL_WITHIN_MS }
-  const request = { actor: { reason: 'a test of moves' }, partner, to }
-  return new Promise((resolve) => {
-    const done = (fault: unknown, placed?: Placement): void => {
-      client.close()
-      resolve(fault === null && (placed?.cause === undefined || to === '') ? placed : undefined)
-    }
-    if (method === 'MovePartner') client.MovePartner(request, bearer(operatorToken), options, done)
-    else client.ShowPartner({ partner }, bearer(operatorToken), options, done)
-  })
+  const of = [context, owner, `Shards/${method}`, { partner, to }] as const
+  const placed = await operatorCall<Placement>(...of, CALL_WITHIN_MS)
+  const isMade = placed.code === undefined && (placed.cause === undefined || to === '')
+  return isMade ? placed : undefined
 }

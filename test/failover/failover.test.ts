@@ -15,7 +15,7 @@ import { readServerFigures } from '../../src/store/postgres/server_figures.js'
 import { timelinesIn } from '../../src/store/postgres/timelines.js'
 import { Deposed, type Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
-import { requirePostgres } from '../support/postgres_server.js'
+import { connectedTo, requirePostgres } from '../support/postgres_server.js'
 import { startReplicated } from '../support/replicated_postgres.js'
 import { anIntent, batchOf } from '../store/commit_rows.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -91,8 +91,7 @@ t.test('a primary that resumes after the promotion acknowledges nothing', async 
 
 t.test('an owner serves only while commits wait for a standby', async (t) => {
   await servers.rebuild()
-  const admin = await connectToPrimary(parseStoreUrl(servers.primaryUrl()), 'public', 'test')
-  t.teardown(() => admin.close())
+  const admin = await connectedTo(t, servers.primaryUrl(), 'public')
   const setStandbys = async (names: string): Promise<void> => {
     await admin.exec(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
     await admin.exec('SELECT pg_reload_conf()')

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { credentials, status } from '@grpc/grpc-js'
 import { parse } from 'csv-parse/sync'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
@@ -17,6 +17,7 @@ import { operatorAccessOf } from '../support/callers.js'
 import { printed, usageError } from '../support/operator_cli.js'
 import { wholeList } from '../support/pages.js'
 import { startProgram, type CliResult } from '../support/program.js'
+import { callsTo } from '../support/rpc_calls.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { payeeOf } from '../support/requests.js'
@@ -357,15 +358,14 @@ t.test('movements are read over gRPC', async (t) => {
   ] as const) {
     await t.rejects(read(request, metadata), { code })
   }
-  const movementsOf = (ids: string[]): Promise<MovementPage | ServiceError | null> =>
-    new Promise((resolve) => {
-      client.MovementsOf({ instruction_ids: ids }, token, (error, page) => resolve(page ?? error))
-    })
+  const call = callsTo(t, stack.sandbox.grpc_address, operatorAccessOf(stack).token())
+  const movementsOf = (instruction_ids: string[]) =>
+    call('Reconciliation/MovementsOf', { instruction_ids })
   t.match(await movementsOf([reversed, 'pout_none']), {
     data: [{ movement: 'executed' }, { movement: 'returned', instruction_id: reversed }],
   })
-  t.match(await movementsOf([]), { code: INVALID_ARGUMENT })
-  t.match(await movementsOf(Array.from({ length: 501 }, String)), { code: INVALID_ARGUMENT })
+  t.match(await movementsOf([]), { status: 'INVALID_ARGUMENT' })
+  t.match(await movementsOf(Array.from({ length: 501 }, String)), { status: 'INVALID_ARGUMENT' })
 })
 
 t.test('the audit finds no violation', (t) => assertCleanAudit(t, stack.dataDir))

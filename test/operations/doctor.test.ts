@@ -20,10 +20,9 @@ import {
   type StackState,
 } from '../../src/operations/doctor/running_stack.js'
 import { server, serverFindings, type ServerState } from '../../src/operations/doctor/server.js'
-import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { noPostgres, startPostgres } from '../support/postgres_server.js'
+import { connectedTo, noPostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -297,8 +296,7 @@ t.test('a PostgreSQL server without a standby', { skip: noPostgres }, async (t) 
 t.test('indexes of PostgreSQL', { skip: noPostgres }, async (t) => {
   t.equal(await found(indexes, { DATA_DIR: join(tempFolder(t), 'none') }), 'unused')
   const { url } = await startPostgres(t)
-  const connection = await connectToPrimary(parseStoreUrl(url), 'public', 'test')
-  t.teardown(() => connection.close())
+  const connection = await connectedTo(t, url, 'public')
   await connection.exec(`
     CREATE SCHEMA books_1;
     CREATE FUNCTION books_1.sorted(n integer) RETURNS integer IMMUTABLE

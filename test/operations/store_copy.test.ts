@@ -4,11 +4,10 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { acquireLock, openDatabase } from '../../src/store/sqlite/database.js'
-import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { eventually } from '../support/eventually.js'
 import { listen } from '../support/listen.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { connectedTo, requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { startStack } from '../support/stack.js'
@@ -31,8 +30,7 @@ const ON_SQLITE = { STORE: 'sqlite', STORE_URL: '' }
 /** The pools' role, which has their schema and nothing else. */
 const POOL_ROLE = 'pools'
 const poolUrl = server.url.replace(/\/\/[^@]*@/, `//${POOL_ROLE}:secret@`)
-const admin = await connectToPrimary(parseStoreUrl(server.url), 'public', 'test')
-t.teardown(() => admin.close())
+const admin = await connectedTo(t, server.url, 'public')
 await admin.exec(`CREATE ROLE ${POOL_ROLE} LOGIN PASSWORD 'secret';
   CREATE SCHEMA pool_1 AUTHORIZATION ${POOL_ROLE}`)
 const onServer = { STORE_URL: server.url, SHARD: 'books_7', WEBHOOK_STORE_URL: poolUrl }
@@ -98,8 +96,7 @@ t.test('the copy has every payment and delivery, and the stack continues on it',
   t.ok(rowsOf('pool_1.events') > 0)
   t.equal(rowsOf('pool_1.deliveries'), 1)
   t.ok(rowsOf('pool_1.attempts') > 0)
-  const pool = await connectToPrimary(parseStoreUrl(server.url), 'pool_1', 'test')
-  t.teardown(() => pool.close())
+  const pool = await connectedTo(t, server.url, 'pool_1')
   t.match(await pool.all('SELECT reply FROM attempts'), [{ reply: 'no \ufffd way' }])
   t.same(
     readdirSync(dataDir).filter((name) => name.startsWith('store_copy_')),
@@ -110,8 +107,7 @@ t.test('the copy has every payment and delivery, and the stack continues on it',
     exitCode: 1,
     err: /schema pool_1 has deliveries: name another WEBHOOK_POOL_SCHEMA/,
   })
-  const asPool = await connectToPrimary(parseStoreUrl(poolUrl), 'books_7', 'test')
-  t.teardown(() => asPool.close())
+  const asPool = await connectedTo(t, poolUrl, 'books_7')
   await t.rejects(asPool.all('SELECT * FROM books_7.payouts'), /permission denied/)
   await t.rejects(asPool.exec('CREATE SCHEMA other'), /permission denied/)
   for (const settings of [ON_SQLITE, onServer]) {

@@ -5,16 +5,11 @@ import type { Instant } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openCluster } from '../../src/store/cluster/cluster.js'
 import type { PartnerMove } from '../../src/store/cluster/partner_moves.js'
-import {
-  connectToPrimary,
-  parseStoreUrl,
-  type Connection,
-} from '../../src/store/postgres/connection.js'
 import { importSchemas } from '../../src/store/postgres/copy.js'
 import { migrate } from '../../src/store/postgres/migrate.js'
 import { BOOKS } from '../../src/store/postgres/store.js'
 import { writeSeedData } from '../load/seed_data/seed_data.js'
-import { startPostgres } from '../support/postgres_server.js'
+import { connectedTo, startPostgres } from '../support/postgres_server.js'
 import { tempFolder } from '../support/temp_folder.js'
 
 export const THERE: PartnerMove = { partner: 'demo', from: 'books_1', to: 'books_2' }
@@ -34,11 +29,7 @@ export async function openTwoShards(
     pause: () => new Promise(() => undefined),
   })
   t.teardown(() => cluster.close())
-  const connectTo = async (schema: string, t: Pick<Test, 'teardown'>): Promise<Connection> => {
-    const connection = await connectToPrimary(parseStoreUrl(url), schema, 'test')
-    t.teardown(() => connection.close())
-    return connection
-  }
+  const connectTo = (schema: string, by: Pick<Test, 'teardown'>) => connectedTo(by, url, schema)
   const sql = await connectTo('cluster', t)
   for (const shard of ['books_1', 'books_2']) await cluster.addShard(shard)
   const file = join(dataDir, FILES.processorDatabase)

@@ -3,6 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
+import {
+  connectToPrimary,
+  parseStoreUrl,
+  type Connection,
+} from '../../src/store/postgres/connection.js'
 import { findProgram } from '../../src/supervisor/environment.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { findPostgres, postgresServer } from '../../src/supervisor/postgres_server.js'
@@ -50,6 +55,17 @@ export async function serverIn(
   const [within, environment] = [dirname(folder), process.env]
   const server = postgresServer({ binaries, folder, within, password, environment, settings })
   return { url: server.url(port), run: (): Run => run(server.program(port), `${folder}.log`) }
+}
+
+/** A connection to a server, which `t` closes. */
+export async function connectedTo(
+  t: Pick<Test, 'teardown'>,
+  url: string,
+  schema: string,
+): Promise<Connection> {
+  const connection = await connectToPrimary(parseStoreUrl(url), schema, 'test')
+  t.teardown(() => connection.close())
+  return connection
 }
 
 /**

@@ -31,8 +31,8 @@ export function callsTo(t: Pick<Test, 'teardown'>, address: string, token: strin
   return call
 }
 
-/** As `callsTo`, for a caller that closes it. */
-export function openCalls(address: string, token: string) {
+/** As `callsTo`, for a caller that closes it. @param withinMs the deadline of each call */
+export function openCalls(address: string, token: string, withinMs = Infinity) {
   const client = new Client(address, credentials.createInsecure())
   const call: RpcCall = <Answer extends object>(
     rpc: string,
@@ -42,7 +42,8 @@ export function openCalls(address: string, token: string) {
     const { path, requestSerialize, responseDeserialize } = RPCS.get(rpc)!
     const wire = [path, requestSerialize, responseDeserialize] as const
     return new Promise<Answer & Partial<RpcRefusal>>((resolve) => {
-      client.makeUnaryRequest(...wire, request, metadata, (error, answer) => {
+      const options = { deadline: Date.now() + withinMs }
+      client.makeUnaryRequest(...wire, request, metadata, options, (error, answer) => {
         resolve((error === null ? answer : refusedBy(error)) as Answer & Partial<RpcRefusal>)
       })
     })

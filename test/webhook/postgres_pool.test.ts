@@ -1,16 +1,11 @@
 /** A webhook pool on PostgreSQL: the fence, take-over, and kills of the server under deliveries. */
 import t, { type Test } from 'tap'
 import { instant, plus, systemClock } from '../../src/base/clock.js'
-import {
-  connectToPrimary,
-  parseStoreUrl,
-  type Connection,
-} from '../../src/store/postgres/connection.js'
 import { Deposed } from '../../src/store/store.js'
 import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { hurriedClock } from '../support/hurried_clock.js'
-import { requirePostgres, startPostgres } from '../support/postgres_server.js'
+import { connectedTo, requirePostgres, startPostgres } from '../support/postgres_server.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
 import { aFastRelay } from './fast_relay.js'
 import { aPoolWorld, type PoolWorld } from './pool_process.js'
@@ -26,11 +21,7 @@ const aPool = (t: Test, schema: string): Promise<PoolWorld> =>
   aPoolWorld(t, { STORE_URL: server.url, WEBHOOK_POOL_SCHEMA: schema })
 
 /** The rows of the pool with this schema. */
-async function rowsIn(t: Test, schema: string): Promise<Connection> {
-  const rows = await connectToPrimary(parseStoreUrl(server.url), `${schema}_1`, 'test')
-  t.teardown(() => rows.close())
-  return rows
-}
+const rowsIn = (t: Test, schema: string) => connectedTo(t, server.url, `${schema}_1`)
 
 t.test('a former owner commits and removes nothing', async (t) => {
   const { hurried, ...time } = hurriedClock()
