@@ -9,7 +9,7 @@ import type { Sandbox } from '../../src/operations/calls/sandbox.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { operatorsOf } from '../support/operators.js'
-import { type AnyRow, type Page, pageAt, pagesOf, wholeList } from '../support/pages.js'
+import { type AnyRow, type ListPage, pageAt, pagesOf, wholeList } from '../support/pages.js'
 import { acceptedAnswer, openCalls } from '../support/rpc_calls.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -248,7 +248,7 @@ t.test('production lists nothing of the sandbox', async (t) => {
   for (const path of ['/v1/payouts', '/v1/beneficiaries', '/v1/balance_transactions']) {
     const answer = await live.request('GET', path)
     t.match(answer, { status: 200, body: { next_cursor: null } }, path)
-    t.same((answer.body as Page).data, [], path)
+    t.same((answer.body as ListPage).data, [], path)
   }
   const [{ id } = { id: '' }] = (await pageAt(partner, '/v1/payouts?limit=1')).data
   t.match(await simulate(live, id, 'reversed'), refusal(400, 'invalid_request'))

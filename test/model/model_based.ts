@@ -165,7 +165,7 @@ export interface ModelRunOptions {
   readonly runs: number
   /** Actors are rebuilt from SQLite before every batch. */
   readonly rebuilt: boolean
-  /** Of a failure to repeat. Default: random. */
+  /** The seed of a failure to repeat. Default: random. */
   readonly seed?: number | undefined
   /** Milliseconds after which no further case begins. */
   readonly within?: number | undefined

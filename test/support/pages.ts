@@ -3,12 +3,12 @@ import type { Partner } from './partner.js'
 
 export type AnyRow = { readonly id: string } & Readonly<Record<string, unknown>>
 
-export interface Page<Row = AnyRow> {
+export interface ListPage<Row = AnyRow> {
   readonly data: readonly Row[]
   readonly next_cursor: string | null
 }
 
-export async function pageAt<Found = Page>(partner: Partner, path: string): Promise<Found> {
+export async function pageAt<Found = ListPage>(partner: Partner, path: string): Promise<Found> {
   const answer = await partner.request('GET', path)
   if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`)
   return answer.body as Found
@@ -19,7 +19,7 @@ export async function pagesOf<Row = AnyRow>(partner: Partner, path: string) {
   const pages: (readonly Row[])[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const from: string = cursor === '' ? path : `${path}&cursor=${encodeURIComponent(cursor)}`
-    const { data, next_cursor } = await pageAt<Page<Row>>(partner, from)
+    const { data, next_cursor } = await pageAt<ListPage<Row>>(partner, from)
     pages.push(data)
     cursor = next_cursor
   }
