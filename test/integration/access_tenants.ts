@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { openRawConnection, type RawRequest, type RawResponse } from '../support/raw_requests.js'
-import { anIntent, payeeOf, payoutBody, promptPayQr } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody, scanOf } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
 /** Canonical name first, then a legacy one. */
@@ -94,7 +94,7 @@ export interface Resource {
 
 export const NO_RESOURCE: Resource = { id: '', user: '', sessionToken: '', receiptToken: '' }
 
-export const SCAN = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
+export const SCAN = scanOf()
 
 /** Payouts to this account stay `processing`. */
 const OPEN_ACCOUNT = '9990000008'

@@ -4,11 +4,12 @@ import { ROUTES } from '../../gateway/app.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
+import { pathOf } from '../support/lifecycle.js'
 import { eventsAfter } from '../support/pages.js'
 import { withKey } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { wholePartnerGuide } from '../support/partner_guide.js'
-import { anIntent, payeeOf, payoutBody, promptPayQr } from '../support/requests.js'
+import { anIntent, payeeOf, payoutBody, scanOf, sessionOf } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -29,10 +30,9 @@ const post = async (path: string, body?: object, key?: string): Promise<Record<s
 }
 const create = (user: string) =>
   post('/v1/payment_intents', { ...anIntent(), partner_user_id: user }, `create ${user}`)
-const intent = (id: string): string => `/v1/payment_intents/${id}`
 const captured = async (key: string): Promise<string> => {
   const { id } = await payByQr(partner, key)
-  await untilStatus(partner, intent(id), 'captured')
+  await untilStatus(partner, pathOf(id), 'captured')
   return id
 }
 const payTo = (account: string, key: string): Promise<string> =>
@@ -45,19 +45,19 @@ const TRIGGERS: Readonly<Record<EventType, () => Promise<unknown>>> = {
   'payment_intent.expired': () => create('user+expire'),
   'payment_intent.cancelled': async () => {
     const { intent_id: id = '' } = await create('cancelled')
-    await post(`${intent(id)}/cancel`)
+    await post(`${pathOf(id)}/cancel`)
   },
   'payment_intent.refunded': async () => {
-    await post(`${intent(await captured('refunded'))}/refund`, undefined, 'refund 1')
+    await post(`${pathOf(await captured('refunded'))}/refund`, undefined, 'refund 1')
   },
   'payment_intent.refund_failed': async () => {
     const { intent_id: id = '', session_token: token = '' } = await create('not refunded')
     const app = partner.session(token)
     const scan = { qr_payload: REFUSES_REFUNDS, local_amount_minor_units: '36000' }
-    t.equal((await app.request('POST', `${intent(id)}/scan`, scan)).status, 200)
-    await app.request('POST', `${intent(id)}/confirm`, undefined, withKey('confirm 1'))
-    await untilStatus(partner, intent(id), 'captured')
-    await post(`${intent(id)}/refund`, undefined, 'refund 2')
+    t.equal((await app.request('POST', `${pathOf(id)}/scan`, scan)).status, 200)
+    await app.request('POST', `${pathOf(id)}/confirm`, undefined, withKey('confirm 1'))
+    await untilStatus(partner, pathOf(id), 'captured')
+    await post(`${pathOf(id)}/refund`, undefined, 'refund 2')
   },
   'payout.created': () => payOut(partner, 'created'),
   'payout.processing': () => payOut(partner, 'processing'),
@@ -98,11 +98,9 @@ t.test('the guide has the events of every call that changes something', async (t
 t.test('creates and changes without an event in the table send none', async (t) => {
   const endpoint = `/v1/webhook_endpoints/${receiver.endpointId}`
   const { intent_id: id = '', session_token: token = '' } = await create('quiet')
-  const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
-  const again = { kyc_attestation: kyc, sanctions_attestation: sanctions }
-  await post(`${intent(id)}/session`, { partner_user_id: 'quiet', ...again })
-  const scan = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-  t.equal((await partner.session(token).request('POST', `${intent(id)}/scan`, scan)).status, 200)
+  await post(`${pathOf(id)}/session`, sessionOf(anIntent({ partner_user_id: 'quiet' })))
+  const app = partner.session(token)
+  t.equal((await app.request('POST', `${pathOf(id)}/scan`, scanOf())).status, 200)
   const { id: beneficiary = '' } = await post('/v1/beneficiaries', payoutBody().beneficiary!)
   await post(`/v1/beneficiaries/${beneficiary}/disable`)
   await post('/v1/funding/deposits', { amount: '100', currency: 'USD' })

@@ -10,9 +10,7 @@ import t, { type Test } from 'tap'
 import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { withKey } from '../support/partner.js'
-import { payOut, untilStatus } from '../support/payments.js'
-import { anIntent } from '../support/requests.js'
+import { payOut, requestIntent, untilStatus } from '../support/payments.js'
 import { startStack } from '../support/stack.js'
 
 t.setTimeout(0)
@@ -34,8 +32,7 @@ async function fullDisk(t: Test): Promise<void> {
   const dataDir = join(disk, 'data')
   const stack = await startStack({ t, dataDir, settings: SETTINGS })
   const { partner } = stack
-  const create = (key: string) =>
-    partner.request('POST', '/v1/payment_intents', anIntent(), withKey(key))
+  const create = (key: string) => requestIntent(partner, key)
   const read = async () => (await partner.request('GET', '/v1/balances')).status
   const diskState = async (): Promise<unknown> => {
     const { status, body } = await stack.readyz()

@@ -18,13 +18,15 @@ import { decisionByReference } from '../../src/screening/screening.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { withKey, type HttpAnswer } from '../support/partner.js'
 import {
+  intentIn,
   payByQr,
   payOut,
+  requestIntent,
   requestPayout,
   retryUntilFinal,
   untilStatus,
 } from '../support/payments.js'
-import { anIntent, promptPayQr } from '../support/requests.js'
+import { scanOf } from '../support/requests.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -107,12 +109,9 @@ t.test('the processor is killed between the answer and the commit', async (t) =>
 })
 
 t.test('while the service is out payouts are held, and decided by an operator', async (t) => {
-  const { intent_id: id, session_token: session } = (
-    await partner.request('POST', '/v1/payment_intents', anIntent(), withKey('create out'))
-  ).body as { intent_id: string; session_token: string }
-  const app = partner.session(session)
-  const scan = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-  await app.request('POST', `/v1/payment_intents/${id}/scan`, scan)
+  const { id, token } = intentIn(await requestIntent(partner, 'create out'))
+  const app = partner.session(token)
+  await app.request('POST', `/v1/payment_intents/${id}/scan`, scanOf())
   const confirm = (): Promise<HttpAnswer> =>
     app.request('POST', `/v1/payment_intents/${id}/confirm`, undefined, withKey('confirm out'))
 

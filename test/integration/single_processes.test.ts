@@ -21,7 +21,7 @@ import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { withKey } from '../support/partner.js'
 import { demoPartner } from '../support/operators.js'
-import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { payByQr, payOut, requestIntent, untilStatus } from '../support/payments.js'
 import { fetchOps } from '../support/raw_requests.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent } from '../support/requests.js'
@@ -210,9 +210,7 @@ t.test(
 
 t.test('on SIGTERM the gateway answers the requests in flight', async (t) => {
   process.kill(processor.pid, 'SIGSTOP')
-  const answers = Array.from({ length: 20 }, (_, i) =>
-    partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`drained ${i}`)),
-  )
+  const answers = Array.from({ length: 20 }, (_, i) => requestIntent(partner, `drained ${i}`))
   await eventually('all requests are in flight', async () => {
     return /^causeway_gateway_commands_in_flight\{.*\} 20$/m.test(await gateway.metrics())
   })

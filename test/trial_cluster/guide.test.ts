@@ -11,12 +11,11 @@ import type { ClusterMember } from '../../src/trial_cluster/cluster_file.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { guidePage } from '../support/operators_guide.js'
-import { withKey, type Partner } from '../support/partner.js'
-import { payOut, untilStatus } from '../support/payments.js'
+import type { Partner } from '../support/partner.js'
+import { payOut, requestIntent, untilStatus } from '../support/payments.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { writeStatement } from '../support/rail_journal.js'
-import { anIntent } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aTrialCluster } from '../support/trial_cluster.js'
 
@@ -71,9 +70,7 @@ async function done(t: Test, ...given: Parameters<typeof typed>): Promise<string
 }
 
 const createIntent = async (key: string): Promise<number> => {
-  const answer = await partner()
-    .request('POST', '/v1/payment_intents', anIntent(), withKey(key))
-    .catch(() => undefined)
+  const answer = await requestIntent(partner(), key).catch(() => undefined)
   return answer?.status ?? 0
 }
 

@@ -21,9 +21,10 @@ import { auditOf } from '../support/audit.js'
 import { isServing, readPage, signIn } from '../console/stack.js'
 import { eventually } from '../support/eventually.js'
 import { withKey, type Partner } from '../support/partner.js'
+import { requestIntent } from '../support/payments.js'
 import { requirePostgres } from '../support/postgres_server.js'
 import { isAlive } from '../support/program.js'
-import { anIntent, aPayout } from '../support/requests.js'
+import { aPayout } from '../support/requests.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aTrialCluster, SHARDS } from '../support/trial_cluster.js'
 
@@ -52,9 +53,7 @@ const create = (partner: Partner, number: number): Promise<string> =>
   eventually(
     `intent ${number} is created`,
     async () => {
-      const answer = await partner
-        .request('POST', '/v1/payment_intents', anIntent(), withKey(`intent ${number}`))
-        .catch(() => undefined)
+      const answer = await requestIntent(partner, `intent ${number}`).catch(() => undefined)
       return answer?.status === 201 && String((answer.body as { intent_id: string }).intent_id)
     },
     RECOVERED_WITHIN_MS,

@@ -1,9 +1,9 @@
 /** The scenarios: the requests of simulated partners, and the criteria of a successful journey. */
 import { randomBytes } from 'node:crypto'
-import { promptPayCode } from '../../../src/operations/demo/sample_qr.js'
 import { createPresignedRequests, type PresignedRequests } from '../client/presigned_requests.js'
 import type { Key } from '../../support/operators.js'
-import { anIntent } from '../../support/requests.js'
+import { pathOf } from '../../support/lifecycle.js'
+import { anIntent, scanOf } from '../../support/requests.js'
 import type { Fixtures } from '../fixtures.js'
 import { COMPLETED, unexpected, type Accepted, type Next, type Scenario } from './scenario.js'
 
@@ -153,13 +153,13 @@ const FIRST_AMOUNT = 10_000
 /** The create is presigned; scan and confirm carry the session token of its answer. */
 function payByQr(order: ScenarioOrder, accepted: Accepted): Scenario {
   const requests = intentRequests(order)
-  const code = promptPayCode('0812345678')
+  const scanned = `{"qr_payload":"${scanOf().qr_payload}",`
   type Step = 'scan' | 'confirm' | 'end'
   const payments: { next: Step; amount: number; intent?: CreatedIntent }[] = []
   let begun = 0
   const send = (intent: CreatedIntent, action: string, header: string, body: string): Buffer =>
     Buffer.from(
-      `POST ${INTENTS}/${intent.intent_id}/${action} HTTP/1.1\r\nHost: ${order.host}\r\n` +
+      `POST ${pathOf(intent.intent_id)}/${action} HTTP/1.1\r\nHost: ${order.host}\r\n` +
         `Authorization: Bearer ${intent.session_token}\r\nContent-Type: application/json\r\n` +
         `${header}Content-Length: ${body.length}\r\n\r\n${body}`,
       'latin1',
@@ -180,8 +180,7 @@ function payByQr(order: ScenarioOrder, accepted: Accepted): Scenario {
       if (next === 'scan') {
         accepted.intents += 1
         payment.next = 'confirm'
-        const body = `{"qr_payload":"${code}","local_amount_minor_units":"${amount}"}`
-        return send(intent, 'scan', '', body)
+        return send(intent, 'scan', '', `${scanned}"local_amount_minor_units":"${amount}"}`)
       }
       if (next === 'confirm') {
         payment.next = 'end'
