@@ -117,14 +117,8 @@ async function deleteKeys(world: World): Promise<void> {
   }).run()
 }
 
-interface OldBooks {
-  readonly old: readonly string[]
-  readonly open: string
-  readonly young: string
-}
-
 /** Two old payouts, two old intents of one payer, one old payment that is open, one young one. */
-async function oldBooks(world: World): Promise<OldBooks> {
+async function oldBooks(world: World) {
   const old = [await completed(world, 'a'), await completed(world, 'b')]
   old.push(await paid(world), await paid(world, 'u-other'))
   const waits = await intentAt(world, authorized, { user: 'u-open' })

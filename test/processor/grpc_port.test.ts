@@ -5,7 +5,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
-import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import { connect, type ClientHttp2Session } from 'node:http2'
 import { join } from 'node:path'
 import { credentials, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
@@ -28,16 +28,6 @@ const ANSWER_WITHIN_MS = 60_000
 const CREATE = '/causeway.v1.PaymentIntents/Create'
 const CHECK = '/grpc.health.v1.Health/Check'
 
-interface Port {
-  readonly address: string
-  readonly url: string
-  rss(): Promise<number>
-  /** What the process has printed. */
-  printed(): string
-  /** A call with the token is answered. */
-  answers(): Promise<boolean>
-}
-
 function intentsAt(t: Test, address: string, options: object = {}) {
   const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
   const client = new PaymentIntents(address, credentials.createInsecure(), options)
@@ -45,7 +35,7 @@ function intentsAt(t: Test, address: string, options: object = {}) {
   return client
 }
 
-async function openPort(t: Test): Promise<Port> {
+async function openPort(t: Test) {
   const script = join(projectRoot(), '.build/test/processor/grpc_port_process.js')
   const child = fork(script, [TOKEN], { silent: true })
   let printed = ''
@@ -59,13 +49,15 @@ async function openPort(t: Test): Promise<Port> {
   return {
     address,
     url: `http://${address}`,
+    /** What the process has printed. */
     printed: () => printed,
-    rss: async () => {
+    rss: async (): Promise<number> => {
       child.send('rss')
       return (await messageFrom<{ rss: number }>(child)).rss
     },
+    /** Whether a call with the token is answered. */
     answers: () =>
-      new Promise((resolve) => {
+      new Promise<boolean>((resolve) => {
         const deadline = Date.now() + ANSWER_WITHIN_MS
         client.Get(call, bearer(TOKEN), { deadline }, (fault) =>
           resolve(fault?.code === status.NOT_FOUND),
@@ -79,18 +71,11 @@ async function messageFrom<Message>(child: ChildProcess): Promise<Message> {
   return message
 }
 
-interface Unfinished {
-  readonly stream: ClientHttp2Stream
-  /** The gRPC status of the answer. */
-  readonly answered: Promise<status>
-  readonly closed: Promise<unknown>
-}
-
 /** Announces a message of `size` bytes, sends a part of it and never ends. */
 function unfinished(
   session: ClientHttp2Session,
   { path = CREATE, token = '', size = BODY.length + 100, sent = BODY },
-): Unfinished {
+) {
   const stream = session.request(
     {
       ':method': 'POST',
@@ -102,6 +87,7 @@ function unfinished(
     { endStream: false },
   )
   stream.on('error', () => undefined)
+  /** The gRPC status of the answer. */
   const answered = new Promise<status>((resolve) => {
     stream.on('response', (headers) => resolve(Number(headers['grpc-status'])))
   })

@@ -51,14 +51,7 @@ async function set(cluster: TestSettings, content: SettingContent | null): Promi
 
 const rate = (text: string): SettingContent | null => rateSetting('THB', text)
 
-interface Applied {
-  readonly versions: readonly number[]
-  /** Action and evidence of each line of the log. */
-  readonly log: readonly string[]
-  readonly rate: string | undefined
-}
-
-async function appliedIn({ folder }: World): Promise<Applied> {
+async function appliedIn({ folder }: World) {
   const books = await rawBooks(folder)
   const rows = await books.all<{ version: number }>(
     'SELECT version FROM applied_settings ORDER BY version',
@@ -70,6 +63,7 @@ async function appliedIn({ folder }: World): Promise<Applied> {
   await books.close()
   return {
     versions: rows.map(({ version }) => version),
+    /** Action and evidence of each line. */
     log: log.map(({ action, evidence }) => `${action}, ${evidence}`),
     rate: rates[0]?.rate,
   }

@@ -2,7 +2,6 @@
 import t, { type Test } from 'tap'
 import { DAY, HOUR, SECOND } from '../../src/base/clock.js'
 import { createCorruptRows } from '../../src/base/corrupt_row.js'
-import { createLog } from '../../src/base/log.js'
 import {
   createTimers,
   PUT_OFF_EVERY,
@@ -15,6 +14,7 @@ import {
 } from '../../src/processor/commands/operators/submissions_pause.js'
 import type { DueTimer, Store } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
+import { readableLog } from '../support/logs.js'
 import { createWorld, RULES, viewOf, type World } from '../support/world.js'
 import {
   authorized,
@@ -28,17 +28,9 @@ import { dependenciesOf, OPERATOR, pay, see, sentKinds, approve } from './scenar
 
 const DECADES = 73 * 365 * DAY
 
-interface Polled {
-  readonly submitted: string[]
-  readonly logged: string[]
-  readonly corrupt: () => number
-  /** Runs whole polls, with all their commands. */
-  poll(times?: number): Promise<void>
-}
-
-function pollTimers(t: Test, world: World, submit = world.submit): Polled {
+function pollTimers(t: Test, world: World, submit = world.submit) {
   const submitted: string[] = []
-  const logged: string[] = []
+  const { lines: logged, log } = readableLog('info')
   let resume: (() => void) | undefined
   const timers = createTimers({
     ...dependenciesOf(world),
@@ -50,7 +42,7 @@ function pollTimers(t: Test, world: World, submit = world.submit): Polled {
     },
     rail: { up: world.isRailUp },
     corruptRows: createCorruptRows(),
-    log: createLog('test', { LOG_LEVEL: 'info' }, { write: (line) => void logged.push(line) }),
+    log,
     pause: () => new Promise((resolve) => (resume = resolve)),
   })
   const polled = async (): Promise<void> => {
@@ -67,6 +59,7 @@ function pollTimers(t: Test, world: World, submit = world.submit): Polled {
     submitted,
     logged,
     corrupt: () => timers.corruptActors,
+    /** Runs whole polls, with all their commands. */
     poll: async (times = 1) => {
       for (let i = 0; i < times; i++) {
         const next = resume

@@ -154,7 +154,7 @@ t.test('a candidate ends when the session of one of its readers has ended', asyn
 })
 
 /** Makes each write wait for a standby that does not exist, until the test ends. */
-async function withoutStandby(t: Test, shard: string): Promise<StandbyControl> {
+async function withoutStandby(t: Test, shard: string) {
   const admin = await connected(t, shard)
   const setStandby = async (name: string): Promise<void> => {
     await admin.exec(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
@@ -174,6 +174,7 @@ async function withoutStandby(t: Test, shard: string): Promise<StandbyControl> {
   probing.catch(() => undefined)
   await eventually('writes wait', async () => (isInEffect = (await waiting(0)) > 0))
   return {
+    /** Writes that wait, without the probe. */
     waiting: () => waiting(probe.session),
     cancel: async () => {
       await admin.all(
@@ -184,13 +185,6 @@ async function withoutStandby(t: Test, shard: string): Promise<StandbyControl> {
     },
     back: () => setStandby(''),
   }
-}
-
-interface StandbyControl {
-  /** Writes that wait, without the probe. */
-  waiting(): Promise<number>
-  cancel(): Promise<void>
-  back(): Promise<void>
 }
 
 /** No heartbeat but those that reads send. */

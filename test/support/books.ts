@@ -113,17 +113,8 @@ export async function changeContexts(
   }
 }
 
-export interface NewBooks {
-  readonly store: Store
-  /** A second connection to their rows. */
-  readonly raw: RawBooks
-  readonly folder: string
-}
-
-/** New books for a test, which may open several. */
-export async function openNewBooks(
-  t: Pick<Test, 'testdir' | 'testdirName' | 'teardown'>,
-): Promise<NewBooks> {
+/** New books for a test, which may open several. @returns `raw`: another connection to their rows */
+export async function openNewBooks(t: Pick<Test, 'testdir' | 'testdirName' | 'teardown'>) {
   const parent = existsSync(t.testdirName) ? t.testdirName : tempFolder(t)
   const folder = mkdtempSync(join(parent, 'books-'))
   const store = await openTestStore(join(folder, FILES.processorDatabase))

@@ -29,20 +29,14 @@ export interface RawResponse {
   readonly comparable: string
 }
 
-export interface RawConnection {
-  /** Sends the path without resolving dots or decoding. */
-  send(request: RawRequest): Promise<RawResponse>
-  /** Whether the service has kept it open since the first request. */
-  isOpen(): boolean
-  destroy(): Promise<void>
-}
-
-export function openRawConnection(baseUrl: string): RawConnection {
+export function openRawConnection(baseUrl: string) {
   const client = new Client(baseUrl, { keepAliveTimeout: 60_000 })
   let isOpen = true
   client.on('disconnect', () => (isOpen = false))
   return {
-    send: (request) => sendOver(client, request),
+    /** Sends the path without resolving dots or decoding. */
+    send: (request: RawRequest) => sendOver(client, request),
+    /** Whether the service has kept it open since the first request. */
     isOpen: () => isOpen,
     destroy: () => client.destroy(),
   }

@@ -45,18 +45,10 @@ export interface WireRequest {
   }[]
 }
 
-export interface Collector {
-  readonly url: string
-  readonly spans: readonly CollectedSpan[]
-  /** The headers of each request. */
-  readonly headers: readonly IncomingHttpHeaders[]
-  readonly bodies: readonly string[]
-  close(): Promise<void>
-}
-
 /** @param statusOf of the answer to each request; null means none is sent */
-export async function openCollector(statusOf: () => number | null = () => 200): Promise<Collector> {
+export async function openCollector(statusOf: () => number | null = () => 200) {
   const spans: CollectedSpan[] = []
+  /** The headers of each request. */
   const headers: IncomingHttpHeaders[] = []
   const bodies: string[] = []
   const server = createServer((request, response) => {
@@ -79,7 +71,7 @@ export async function openCollector(statusOf: () => number | null = () => 200): 
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     ...{ spans, headers, bodies },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
