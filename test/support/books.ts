@@ -113,7 +113,7 @@ export async function changeContexts(
   }
 }
 
-/** New books for a test, which may open several. @returns `raw`: another connection to their rows */
+/** New books for a test, which may open several. `raw` is another connection to their rows. */
 export async function openNewBooks(t: Pick<Test, 'testdir' | 'testdirName' | 'teardown'>) {
   const parent = existsSync(t.testdirName) ? t.testdirName : tempFolder(t)
   const folder = mkdtempSync(join(parent, 'books-'))
