@@ -76,6 +76,7 @@ t.test('an intent', async (t) => {
   t.ok(inTurn(intent, scan, confirm('a'), read('failed'), confirm('a')), 'a replay')
   t.ok(atOnce(intent, scan, confirm('a'), refusedConfirm('b'), refusedCancel))
   t.ok(inTurn(intent, scan, cancel, read('cancelled'), refusedConfirm('a')))
+  t.ok(inTurn(intent, scan, confirm('a'), cancel, read('cancelled')), 'not submitted yet')
   t.notOk(inTurn(intent, scan, confirm('a'), confirm('b')), 'two confirms')
   t.notOk(inTurn(intent, scan, confirm('a', '6')), 'another amount')
   t.notOk(inTurn(intent, scan, cancel, confirm('a')), 'a confirm after a cancel')
