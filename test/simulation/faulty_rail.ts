@@ -32,8 +32,8 @@ export interface FaultyRail {
   /** Instructions with a false report. */
   readonly falselyReported: ReadonlySet<string>
   readonly isUp: boolean
-  /** Reports another amount, account or execution than was paid. */
-  differs(report: RailReport): boolean
+  /** Reports another amount, execution or, where it can be compared, account than was paid. */
+  differs(report: RailReport, isAccountKnown: boolean): boolean
   instructions(): number
   reports(): number
   send(instructions: readonly RailInstruction[]): void
@@ -135,13 +135,13 @@ export function createFaultyRail(
     get isUp() {
       return isUp
     },
-    differs: (report) => {
+    differs: (report, isAccountKnown) => {
       if (report.status !== 'executed' && report.status !== 'returned') return false
       const entry = entries.get(report.id)
       return (
         report.amount !== entry?.amount ||
-        report.destinationAccount !== entry.account ||
-        report.transactionId !== entry.transactionId
+        report.transactionId !== entry.transactionId ||
+        (isAccountKnown && report.destinationAccount !== entry.account)
       )
     },
     instructions: () => instructions.length,
