@@ -66,6 +66,8 @@ export interface Row {
   readonly state: string
   readonly mark: string
   readonly submittedAt: number | null
+  /** The rail's id of the known execution. Null if there is none. */
+  readonly transactionId: string | null
   readonly recalled: number
   /** It was held for an orphan execution. */
   readonly wasHeld: number
@@ -127,12 +129,12 @@ export interface InvariantChecker {
 
 const rowsWhere = (condition: string): string => `
   SELECT id, state, CAST(context ->> 'amountCents' AS TEXT) AS mark,
-    context ->> 'handedOverAt' AS submittedAt, context ->> 'recall' IS NOT NULL AS recalled,
-    context ->> 'heldFor' IS NOT NULL AS wasHeld
+    context ->> 'handedOverAt' AS submittedAt, context ->> 'transactionId' AS transactionId,
+    context ->> 'recall' IS NOT NULL AS recalled, context ->> 'heldFor' IS NOT NULL AS wasHeld
     FROM intents WHERE ${condition}
   UNION ALL
-  SELECT id, state, context ->> 'description', context ->> 'handedOverAt', 0,
-    context ->> 'heldFor' IS NOT NULL
+  SELECT id, state, context ->> 'description', context ->> 'handedOverAt',
+    context ->> 'transactionId', 0, context ->> 'heldFor' IS NOT NULL
     FROM payouts WHERE ${condition}
   ORDER BY id`
 const ROWS = rowsWhere('true')

@@ -176,10 +176,11 @@ export function createRestoreOperator(
     const orphans = await checker.orphans()
     const held = await checker.held()
     const rows = await checker.rows()
+    const known = await checker.discrepancies()
     const possible = [
       ...held.flatMap((payment) => onHeld(simulation, payment, orphans)),
       ...orphans.flatMap((orphan) => onOrphan(simulation, orphan, held, rows)),
-      ...rows.flatMap((row) => onPaid(simulation, row, orphans)),
+      ...rows.flatMap((row) => onPaid(simulation, row, orphans, known)),
     ]
     if (possible.length > 0) random.pick(possible)()
     else isBusy = false
@@ -272,18 +273,21 @@ export function createRestoreOperator(
     return isEnded || isStuck || isBooked || isUnclaimed ? [() => dismiss(simulation, orphan)] : []
   }
 
-  /** The bank has returned its money, and the report of it is lost. */
+  /** The bank has returned its money, or executed it under another id, and the report is lost. */
   const onPaid = (
     simulation: SimulationContext,
-    { id, state }: Row,
+    { id, state, transactionId }: Row,
     orphans: readonly Orphan[],
+    known: ReadonlySet<string>,
   ): Decisions => {
     const { rail } = simulation
     if (!PAID.includes(state) || !rail.isUp) return []
     const matched = orphans.find(({ matchedTo }) => matchedTo === id)
     const instruction = matched?.instruction ?? id
     const entry = rail.entries.get(instruction)
-    if (entry?.state !== 'returned' || entry.reportId !== null) return []
+    const isOther = entry?.state === 'executed' && entry.transactionId !== transactionId
+    const isLost = entry?.state === 'returned' || (isOther && !known.has(instruction))
+    if (!isLost || entry.reportId !== null) return []
     const times = (inquiries.get(id) ?? 0) + 1
     if (rail.falselyReported.has(instruction) && times > INQUIRIES_MAX) return []
     return [
