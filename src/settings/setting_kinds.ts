@@ -96,7 +96,8 @@ export const ADDRESSES = {
     return /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
   },
 }
-const PATH = /^[^\0]*$/
+/** Quotes of a file that nothing unquotes, blanks and CR would name another file than is meant. */
+const PATH = /^(?!["'\s]|.*["'\s]$)[^\0\r\n]*$/
 const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
 export const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
 const CREDENTIALS_URL = /^([a-z]+):\/\/(?:([^@:/?#]*(?::[^@:/?#]*)?)@)?[^@]*$/
@@ -114,11 +115,14 @@ const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 const HOST = /^[a-z0-9.-]{1,253}$/
 
 export const path = (about: string, fallback = ''): Setting<string> =>
-  text(fallback, PATH, 'a path', about)
+  text(fallback, PATH, 'a path without quotes or blanks around it', about)
 
 /** Nothing here expands a `~`, and an empty path is the working folder. */
-export const folder = (about: string, fallback: string): Setting<string> =>
-  text(fallback, /^(?!~(?:\/|$))[^\0]+$/, 'the path of a directory; ~ is not expanded', about)
+export const folder = (about: string, fallback: string): Setting<string> => ({
+  ...path(about, fallback),
+  allowed: 'the path of a directory without quotes or blanks around it; ~ is not expanded',
+  read: (value) => (/^(?!~(?:\/|$))./.test(value) && PATH.test(value) ? value : undefined),
+})
 
 export const host = (about: string): Setting<string> =>
   text('127.0.0.1', LISTEN, 'an IP address or localhost', about)
