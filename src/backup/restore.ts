@@ -7,7 +7,7 @@
  *   restore that was interrupted leaves nothing that starts.
  * - Keys that are in DATA_DIR already stay; one that differs from the backup's is refused.
  */
-import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { copyFile, open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { writeRestoredMark } from '../files/backup_marks.js'
@@ -81,6 +81,7 @@ export const markRestored = (dataDir: string, { books, snapshot_at }: Manifest):
   })
 
 function requireOneBackup(folder: string): void {
+  requireFolder(folder)
   if (existsSync(join(folder, MANIFEST))) return
   const [newest, ...others] = backupsIn(folder)
   if (newest === undefined) return
@@ -90,9 +91,15 @@ function requireOneBackup(folder: string): void {
   )
 }
 
+function requireFolder(path: string): void {
+  if (existsSync(path) && !statSync(path).isDirectory())
+    throw new BackupFault(`${path} is not a folder.`)
+}
+
 /** @throws BackupFault */
 export function requireEmpty(dataDir: string): void {
   if (!existsSync(dataDir)) return
+  requireFolder(dataDir)
   const [found] = readdirSync(dataDir).filter((name) => !HARMLESS.includes(name))
   if (found === undefined) return
   throw new BackupFault(

@@ -162,7 +162,7 @@ export async function readBootState(
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
     sequences: await readSequences(reader),
-    recoveries: await everyRow(reader, 'recoveries'),
+    recoveries: await readRecoveries(reader),
     orphans: await everyRow(reader, 'orphans'),
     settingsVersion: last?.settings ?? 0,
     indexedKeysThrough: last?.indexed ?? 0,
@@ -179,6 +179,12 @@ export async function readBootState(
       [recentSince],
     ),
   }
+}
+
+async function readRecoveries(reader: Reader): Promise<BootState['recoveries']> {
+  const rows = await everyRow(reader, 'recoveries')
+  for (const row of rows) checkedNumber(`recovery ${row.number}`, row.position_to ?? 0)
+  return rows
 }
 
 async function readSequences(reader: Reader): Promise<BootState['sequences']> {

@@ -151,6 +151,8 @@ t.test('a restore places the files and marks them before the books', async (t) =
     t.equal(statSync(join(restored, name)).mode & 0o777, 0o600, name)
   }
   t.throws(() => requireEmpty(restored), /DATA_DIR=.* is not empty \(\w/)
+  t.throws(() => requireEmpty(join(restored, FILES.processorDatabase)), /db is not a folder\.$/)
+  t.throws(() => manifestOf(join(folder, FILES.processorDatabase)), /is not a folder\.$/)
 
   await t.test('of two restores at once one is refused', async (t) => {
     const ops = operatorCli(join(dataDir, '..', 'twice'))

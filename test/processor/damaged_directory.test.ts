@@ -41,6 +41,7 @@ import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { linksIn } from './approval_cases.js'
 import { damage, rowsOf } from './damaged_world.js'
+import { execution, restored } from './recovery/orphans.js'
 import { executed, OPERATOR, pay, read, readAll } from './scenarios.js'
 
 async function sealedSecretOf(world: World, id: KeyId): Promise<string | undefined> {
@@ -260,6 +261,13 @@ for (const value of ['', 'ab', 'x'.repeat(64)]) {
     await t.rejects(damage(world, change), /nonce_salt in meta is damaged/)
   })
 }
+
+t.test('a damaged position of a recovery stops the start with a sentence', async (t) => {
+  const world = await createWorld(t)
+  viewOf(await restored(world, execution()))
+  const change = 'UPDATE recoveries SET position_to = 9223372036854775807'
+  await t.rejects(damage(world, change), /recovery 1 has the number .* damaged/)
+})
 
 t.test('a damaged number of fingerprints stops the start with a sentence', async (t) => {
   const world = await createWorld(t)
