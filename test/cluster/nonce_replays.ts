@@ -35,7 +35,11 @@ export function startNonceReplays(
   }
 
   const loop = startLoop(async () => {
-    const fresh = signOnce(`${name}: a signed request`, partner, violations, call)
+    const fresh = signOnce(`${name}: a signed request`, partner, {
+      surprises: violations,
+      isLimited: true,
+      make: call,
+    })
     requests += 1
     kept.push(fresh)
     await send(fresh)
