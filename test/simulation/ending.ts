@@ -48,10 +48,11 @@ export async function runToEnd(simulation: SimulationContext): Promise<void> {
     if (restoreOperator.hasWork()) await restoreOperator.act(simulation)
     await runPending(simulation)
     const next = Math.min(rail.nextDueAt() ?? Infinity, (await checker.nextDueAt()) ?? Infinity)
-    const isReported = bus.unreported().length === 0 && !restoreOperator.hasWork()
-    if (next === Infinity && isReported) return
+    const isAnswered =
+      processors.inFlight() === 0 && bus.unreported().length === 0 && !restoreOperator.hasWork()
+    if (next === Infinity && isAnswered) return
     // What is not answered, or stays due, waits for a commit, which ends when time passes.
-    const waits = !isReported || (next === before && next <= clock.now())
+    const waits = !isAnswered || (next === before && next <= clock.now())
     before = next
     passTime(simulation, waits ? ANSWERED_MS : Math.max(0, next - clock.now()))
     if (clock.now() > resolveAfter) await resolveOpen(simulation)
