@@ -135,7 +135,6 @@ t.test('usage errors are reported', async (t) => {
     ['partner rate-limit acme 1.5', '1.5 is not a rate'],
     ['partner create acme', 'acme exists already'],
     ['partner create Acme_2', 'Acme_2 is not a name'],
-    ['partner create new', 'This needs --corridors, comma-separated, of th_promptpay, vn_vietqr'],
     ['partner create new --corridors vn_vietqr,xx', 'xx is not a corridor'],
     ['key issue unknown sandbox', 'There is no partner unknown'],
     ['key list acme live', 'live is not an environment: sandbox or production'],
@@ -312,4 +311,14 @@ t.test('operators write no control or format characters', async (t) => {
   }
   const allowed = await ops('partner suspend acme', '--reason', 'ตามคำขอ của khách')
   t.match(allowed, printed('acme'), allowed.err)
+})
+
+t.test('a partner without named corridors has none, and the operator is told', async (t) => {
+  const said = await ops.out('partner create umbrella')
+  t.match(
+    said,
+    /\nno corridors yet: make ops ARGS="partner corridors umbrella th_promptpay,vn_vietqr"\n$/,
+  )
+  const { data } = await ops.json('partner list')
+  t.match((data as object[]).at(-1), { partner_id: 'umbrella', corridors: [] })
 })

@@ -5,13 +5,7 @@ import { money } from '../../money/money.js'
 import { CORRIDOR_NAMES } from '../../qr/corridor.js'
 import { actorOf, CHANGE } from '../cli/actor.js'
 import { formatAmount } from '../cli/amounts.js'
-import {
-  bytesIn,
-  CommandFault,
-  type CliCommand,
-  type Context,
-  type Report,
-} from '../cli/command.js'
+import { bytesIn, CommandFault, type CliCommand, type Report } from '../cli/command.js'
 import { amountNamed, currencyNamed } from '../money/funds.js'
 import { parseCorridors } from './partners.js'
 import { isPartner, tenantNamed } from '../cli/tenant.js'
@@ -27,7 +21,8 @@ export const partnerCreate: CliCommand = {
       throw new CommandFault(`${partner} is not a name: 2 to 32 of a to z, 0 to 9 and the hyphen.`)
     }
     if (await isPartner(context, partner)) throw new CommandFault(`${partner} exists already.`)
-    const corridors = newCorridors(context)
+    // Never all of them silently: the contract with the partner names its corridors.
+    const corridors = parseCorridors(context.flags.corridors ?? 'none')
     const created = await context.operator.call('CreatePartner', {
       actor: actorOf(context, SANDBOX),
       partner_id: partner,
@@ -35,19 +30,17 @@ export const partnerCreate: CliCommand = {
       no_funds: context.flags['no-funds'] ?? false,
     })
     const key = created.sandbox_key
+    const names = CORRIDOR_NAMES.join(',')
+    const hint = `no corridors yet: make ops ARGS="partner corridors ${partner} ${names}"`
     return {
       value: created,
-      lines: [`partner ${created.partner_id}`, ...keyLines(key?.key_id, key?.secret)],
+      lines: [
+        `partner ${created.partner_id}`,
+        ...keyLines(key?.key_id, key?.secret),
+        ...(context.flags.corridors === undefined ? [hint] : []),
+      ],
     }
   },
-}
-
-/** Never all of them silently: the contract with the partner names its corridors. */
-function newCorridors({ flags: { corridors } }: Context): string[] {
-  if (corridors !== undefined) return parseCorridors(corridors)
-  throw new CommandFault(
-    `This needs --corridors, comma-separated, of ${CORRIDOR_NAMES.join(', ')}; or none.`,
-  )
 }
 
 export const keyIssue: CliCommand = {
