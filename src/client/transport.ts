@@ -23,10 +23,14 @@ interface TunnelOptions {
 /** Adds what the transport needs to a request for this address, which ends when it is abandoned. */
 export type Transport = (url: URL, abandoned: AbortSignal) => RequestOptions & TunnelOptions
 
-const agents = {
-  'http:': new HttpAgent({ keepAlive: true }),
-  'https:': new HttpsAgent({ keepAlive: true }),
-}
+/**
+ * An idle connection is closed after it, and a call under way is not. The service closes a silent
+ * one after about ten seconds, which a request on it would meet.
+ */
+const IDLE_MAX_MS = 5_000
+const KEPT = { keepAlive: true, timeout: IDLE_MAX_MS }
+
+const agents = { 'http:': new HttpAgent(KEPT), 'https:': new HttpsAgent(KEPT) }
 
 export function createTransport({ agent, proxy }: TransportOptions): Transport {
   if (agent !== undefined) return (url) => ({ ...addressOf(url), agent })
@@ -68,7 +72,7 @@ class TunnelAgent extends HttpsAgent {
   readonly #proxy: URL
 
   constructor(proxy: URL) {
-    super({ keepAlive: true })
+    super(KEPT)
     this.#proxy = proxy
   }
 

@@ -143,6 +143,17 @@ t.test('an agent of the caller is used', async (t) => {
   t.equal(Object.keys(agent.freeSockets).length, 1, 'it keeps the connection')
 })
 
+t.test('an idle connection is closed before the service closes it', async (t) => {
+  const server = createServer((_request, response) => response.end('{}'))
+  server.keepAliveTimeout = 60_000
+  const closed = new Promise((resolve) =>
+    server.once('connection', (socket) => socket.once('close', resolve)),
+  )
+  const baseUrl = `http://127.0.0.1:${await listen(t, server)}`
+  await createClient({ baseUrl, keyId: 'a', secret: 'sk' }).payouts.get('p')
+  await closed
+})
+
 /** A proxy that wants credentials. It forwards to `127.0.0.1`, whatever host it is asked for. */
 async function proxy(t: Test) {
   const seen: string[] = []
