@@ -69,6 +69,7 @@ function createKeyFile(file: string, random: Random): void {
   createSecretFile(file, `${kid}:${random.bytes(KEY_BYTES).toString('hex')}\n`)
 }
 
+/** The key file of a rail has the same form, so no message here says whose file it is. */
 const KEY_LINE = /^([a-z0-9]{1,16}):([0-9a-f]{64})$/
 
 function parseKeys(text: string, file: string): MasterKeys {
@@ -77,14 +78,14 @@ function parseKeys(text: string, file: string): MasterKeys {
   for (const [index, line] of lines.entries()) {
     const [, kid, hex] = KEY_LINE.exec(line) ?? []
     if (kid === undefined || hex === undefined) {
-      throw new Error(`master key file ${file}, line ${index + 1}: must be kid:64 hex digits`)
+      throw new Error(`key file ${file}, line ${index + 1}: must be kid:64 hex digits`)
     }
     if (keys.some((key) => key.kid === kid)) {
-      throw new Error(`master key file ${file}, line ${index + 1}: duplicate kid`)
+      throw new Error(`key file ${file}, line ${index + 1}: duplicate kid`)
     }
     keys.push({ kid, bytes: Buffer.from(hex, 'hex') })
   }
   const [current, ...older] = keys
-  if (current === undefined) throw new Error(`master key file ${file} is empty`)
+  if (current === undefined) throw new Error(`key file ${file} is empty`)
   return [current, ...older]
 }

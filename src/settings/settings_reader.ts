@@ -8,6 +8,7 @@
  * - The result is frozen; only `supervisor/environment.ts` also reads `process.env`.
  */
 import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { misspelledSettings, settingLike, type MisspelledSetting } from './misspelled_settings.js'
 import { isLocalAddress, isLoopback } from '../base/network.js'
@@ -22,7 +23,10 @@ export class SettingsError extends Error {
 }
 
 /** The supervisor passes the values of `.env` on, so its children read no file. */
-export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? '.env'
+export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? OPTIONAL_FILE
+
+/** Any other file was named by a person: without it a start would have the defaults, and no books. */
+const OPTIONAL_FILE = '.env'
 
 const warned = new Set<string>()
 
@@ -38,7 +42,8 @@ export function readSettings(
   file = dotEnvFile(),
   warn: (line: string) => void = warnOnce,
 ): Settings {
-  const { values: fromFile, faults } = readDotEnv(file)
+  const { values: fromFile, faults, repeated } = readDotEnv(file)
+  for (const name of repeated) warn(`${name} is more than once in ${file}: the last line counts.`)
   for (const name of Object.keys(fromFile)) {
     if (!Object.hasOwn(SETTINGS, name) && !Object.hasOwn(RENAMED, name))
       faults.push(`${name} in ${file} is not a setting${question(settingLike(name))}`)
@@ -74,23 +79,44 @@ const misspelledLine = (misspelled: readonly MisspelledSetting[]): string =>
   misspelled.map(({ given, meant }) => `${given}${question(meant)}`).join(', ')
 
 /**
- * The values of the file and the lines that set nothing. Each line is parsed alone, because Node
- * joins a line without `=` to the next one or skips it.
+ * The values of the file, the lines that set nothing and the names of several lines. Each line is
+ * parsed alone, because Node joins a line without `=` to the next one or skips it.
+ * @throws SettingsError when the file cannot be read
  */
 export function readDotEnv(file: string): {
   readonly values: Readonly<Record<string, string | undefined>>
   readonly faults: string[]
+  readonly repeated: ReadonlySet<string>
 } {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
   const values: Record<string, string | undefined> = {}
   const faults: string[] = []
-  for (const [i, line] of lines.map((text) => text.trim()).entries()) {
+  const repeated = new Set<string>()
+  for (const [i, line] of linesOf(file).entries()) {
     if (line === '' || line.startsWith('#')) continue
-    const set = parseEnv(line)
-    if (Object.keys(set).length > 0) Object.assign(values, set)
-    else faults.push(`Line ${i + 1} of ${file} is not NAME=value`)
+    const [set] = Object.entries(parseEnv(line))
+    if (set === undefined) {
+      faults.push(`Line ${i + 1} of ${file} is not NAME=value`)
+      continue
+    }
+    const [name, value] = set
+    if (Object.hasOwn(values, name)) repeated.add(name)
+    values[name] = value
   }
-  return { values, faults }
+  return { values, faults, repeated }
+}
+
+/** @param file empty for none */
+function linesOf(file: string): readonly string[] {
+  if (file === '' || (file === OPTIONAL_FILE && !existsSync(file))) return []
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.trim())
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? `there is no ${resolve(file)}` : message
+    throw new SettingsError(`The settings in ${file} cannot be read: ${why}`)
+  }
 }
 
 /** Variables of this process that are probably misspelled settings. */

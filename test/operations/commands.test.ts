@@ -425,6 +425,7 @@ t.test('commands work against a running stack', async (t) => {
     const request = { method: 'GET', path: '/v1/balances', headers: Object.entries(headers) }
     const answer = await sendOnce(stack.baseUrl, request)
     t.equal(answer.status, 200)
+    t.match(await ops.out("sign GET /v1/users/o'hara"), `${String.raw`/o'\''hara'`} \\\n`)
   })
 
   await t.test('listen prints deliveries until it is stopped', async (t) => {

@@ -65,6 +65,11 @@ t.test('a journal does not open with a missing or another key', async (t) => {
   const kid = key.slice(0, key.indexOf(':'))
   writeFileSync(join(folder, 'rail.key'), `${kid}:${'ab'.repeat(32)}\n`, { mode: 0o600 })
   await t.rejects(openJournal(file, systemRandom()), /was sealed with another key than rail\.key/)
+  writeFileSync(join(folder, 'rail.key'), 'k1:7\n')
+  const keyFile = join(folder, 'rail.key')
+  await t.rejects(openJournal(file, systemRandom()), {
+    message: `key file ${keyFile}, line 1: must be kid:64 hex digits`,
+  })
   writeFileSync(join(folder, 'rail.key'), key)
   await (await openJournal(file, systemRandom())).close()
 })

@@ -20,6 +20,7 @@ const COMMANDS = [...commandsOf('Backup'), ...commandsOf('Restore a backup')]
 t.test('the commands of the guide', async (t) => {
   const folder = tempFolder(t)
   const backups = join(folder, 'backups')
+  const apart = join(folder, 'backups apart')
   const stack = await startStack({ t, dataDir: join(folder, 'data') })
   const wordsOf = (command: string): readonly string[] => {
     const newest = readdirSync(backups, { withFileTypes: true })
@@ -58,12 +59,14 @@ t.test('the commands of the guide', async (t) => {
 
   const secret = await operatorProgram(stack.dataDir, ...wordsOf(withKeys))
   t.match(secret.out, /: 7 files, .*\n.*\n.*\nIt has the keys: who reads it reads every secret\.\n/)
-  const target = join(folder, 'target')
+  const { out: lines } = await operatorProgram(stack.dataDir, 'backup', apart)
+  t.match(lines, /\nrestore: DATA_DIR=NEW make ops ARGS="restore '\/.+ apart\/20\S+'"\n$/)
+  const target = join(folder, 'a target')
   const restored = await operatorProgram(target, ...wordsOf(restore))
-  t.match(restored.out, /^Restored 7 files into \S+, as of 20\S+Z\.\n/)
-  t.match(restored.out, new RegExp(`\n  DATA_DIR=${target} make run\n`))
+  t.match(restored.out, /^Restored 7 files into .+, as of 20\S+Z\.\n/)
+  t.match(restored.out, new RegExp(`\n  DATA_DIR='${target}' make run\n`))
   const refused: CliResult = await startProgram('operations/main.js', wordsOf(restore), {
     DATA_DIR: target,
   }).ended
-  t.match(refused, { exitCode: 1, err: /^Not restored: DATA_DIR=\S+ is not empty \(\S+\): name / })
+  t.match(refused, { exitCode: 1, err: /^Not restored: DATA_DIR=.+ is not empty \(\S+\): name / })
 })

@@ -5,7 +5,7 @@ import { SETTINGS } from '../../src/settings/settings.js'
 import { readSettings } from '../../src/settings/settings_reader.js'
 import { startProgram } from '../support/program.js'
 
-const NO_FILE = '/nonexistent/.env'
+const NO_FILE = ''
 const named = (...names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, 'a value']))
 

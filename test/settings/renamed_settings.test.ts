@@ -5,7 +5,7 @@ import t from 'tap'
 import { RENAMED, SETTINGS } from '../../src/settings/settings.js'
 import { readSettings } from '../../src/settings/settings_reader.js'
 
-const NO_FILE = '/nonexistent/.env'
+const NO_FILE = ''
 
 t.test('the old name is read, and the new name takes precedence', async (t) => {
   const warnings: string[] = []

@@ -9,7 +9,7 @@ import {
   withoutSecrets,
 } from '../../src/settings/settings_reader.js'
 
-const NO_FILE = '/nowhere/.env'
+const NO_FILE = ''
 const faultsOf = (environment: Record<string, string>, file = NO_FILE): string => {
   try {
     readSettings(environment, file)
@@ -152,6 +152,30 @@ t.test('the environment overrides .env, which rejects unknown names', async (t) 
   const fault = /HTTP_PROT in .* is not a setting \(did you mean HTTP_PORT\?\)/
   t.match(faultsOf({}, join(folder, 'bad')), fault)
   t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'unknown names in the environment are no fault')
+})
+
+t.test('a file that DOT_ENV names is needed, .env is not', async (t) => {
+  const folder = t.testdir({ folder: {} })
+  const missing = join(folder, 'missing')
+  t.equal(
+    faultsOf({}, missing),
+    `The settings in ${missing} cannot be read: there is no ${missing}`,
+    'a start without it would have the defaults',
+  )
+  t.match(faultsOf({}, join(folder, 'folder')), /^The settings in .*folder cannot be read: EISDIR/)
+  const before = process.cwd()
+  process.chdir(folder)
+  t.equal(faultsOf({}, '.env'), '')
+  process.chdir(before)
+})
+
+t.test('a name in two lines of .env is named, and the last line counts', async (t) => {
+  const text = 'HTTP_PORT=1\nGRPC_PORT=7\nHTTP_PORT=2\nHTTP_PORT=3\n'
+  const file = join(t.testdir({ text }), 'text')
+  const warned: string[] = []
+  const { HTTP_PORT } = readSettings({}, file, (line) => warned.push(line))
+  t.equal(HTTP_PORT, 3)
+  t.strictSame(warned, [`HTTP_PORT is more than once in ${file}: the last line counts.`])
 })
 
 t.test('an invalid line of .env is rejected with its number', async (t) => {

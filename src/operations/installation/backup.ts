@@ -26,6 +26,7 @@ import { dataFile, storeUrl, type Settings } from '../../settings/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { parseStoreUrl } from '../../store/postgres/connection.js'
 import { CommandFault, type LocalCommand, type Report } from '../cli/command.js'
+import { opsLine } from '../cli/command_text.js'
 import { NO_LOG, openGrpcTls, type GrpcTls } from '../../grpc/tls.js'
 import { connectRecovery, type RecoveryClient } from '../calls/operator_client.js'
 import { operatorAccess } from '../calls/operator_token.js'
@@ -195,7 +196,7 @@ function reportOf(run: Run): Report {
       ...(isOnDiskOfBooks ? [ONE_DISK] : []),
       ...(unrecorded === undefined ? [] : [`Not in the action log: ${unrecorded}`]),
       ...(isBroken(run) ? ['THE AUDIT IS BROKEN: run make audit before anything else.'] : []),
-      `restore: DATA_DIR=NEW make ops ARGS="restore ${folder}"`,
+      `restore: DATA_DIR=NEW ${opsLine('restore', folder)}`,
     ],
     exitCode: isBroken(run) ? 1 : 0,
   }

@@ -21,6 +21,7 @@ import { FILES } from '../../base/subjects.js'
 import { openDataFolder } from '../../supervisor/data_folder.js'
 import { clusterVersion } from '../../supervisor/postgres_server.js'
 import type { LocalCommand, Report } from '../cli/command.js'
+import { opsLine, shellWord } from '../cli/command_text.js'
 import { serverTools } from './server_tools.js'
 
 export const restore: LocalCommand = {
@@ -61,7 +62,7 @@ export const restore: LocalCommand = {
 
 function serverReportOf(manifest: Manifest, settings: Settings, base: string): Report {
   const { books, snapshot_at: at } = manifest
-  const begin = `DATA_DIR=${settings.DATA_DIR} make`
+  const begin = `DATA_DIR=${shellWord(settings.DATA_DIR)}`
   const keys = books.master_keys.join(', ')
   return {
     value: { data_dir: settings.DATA_DIR, base, ...manifest },
@@ -69,11 +70,11 @@ function serverReportOf(manifest: Manifest, settings: Settings, base: string): R
       `Verified: a whole PostgreSQL server, at least as of ${at}.`,
       `Epoch ${books.epoch}, batch ${books.batch} of the books of SHARD.`,
       'On the machine of the server, while it is stopped, as its user:',
-      `  cp -a ${base} NEW_DATA_FOLDER && chmod 700 NEW_DATA_FOLDER`,
+      `  cp -a ${shellWord(base)} NEW_DATA_FOLDER && chmod 700 NEW_DATA_FOLDER`,
       '  to a moment: restore_command, recovery_target_time, touch recovery.signal; start it',
       `Then here, with STORE_URL of that server and master.key (${keys}):`,
-      `  ${begin} run`,
-      `  ${begin} ops ARGS="recovery show"`,
+      `  ${begin} make run`,
+      `  ${begin} ${opsLine('recovery', 'show')}`,
       'Each other processor starts with RECOVERY=yes.',
       'Go on with step 3 of "Restoring an older copy" in src/operations/guide/recovery.md.',
     ],
@@ -94,7 +95,7 @@ function reportOf(
       (name !== FILES.railKey || has(FILES.railDatabase)),
   )
   const newest = books.newest_event_at === '' ? 'none' : books.newest_event_at
-  const begin = `DATA_DIR=${settings.DATA_DIR} make`
+  const begin = `DATA_DIR=${shellWord(settings.DATA_DIR)}`
   return {
     value: { data_dir: dataDir, ...manifest, missing_keys: missing },
     lines: [
@@ -106,8 +107,8 @@ function reportOf(
       `The audit takes --webhooks-replaced-at ${manifest.completed_at}.`,
       '',
       'Everything since then is lost here, and the bank has it. The next start only reads:',
-      `  ${begin} run`,
-      `  ${begin} ops ARGS="recovery show"`,
+      `  ${begin} make run`,
+      `  ${begin} ${opsLine('recovery', 'show')}`,
       'Go on with step 3 of "Restoring an older copy" in src/operations/guide/recovery.md.',
     ],
   }

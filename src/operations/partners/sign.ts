@@ -1,6 +1,7 @@
 /** `sign`: shows how to sign a request. */
 import { isUtf8 } from 'node:buffer'
 import { bytesIn, CommandFault, type CliCommand } from '../cli/command.js'
+import { shellWord } from '../cli/command_text.js'
 import { connect } from '../../client/index.js'
 import { credentialsOf } from '../calls/sandbox.js'
 
@@ -13,9 +14,9 @@ export const sign: CliCommand = {
     const body = flags.body === undefined ? '' : textIn(flags.body)
     const partner = connect(credentialsOf(sandbox, sandbox.brand), { now: () => clock.now() })
     const { canonical, headers } = partner.sign(method, path, body)
-    const data = flags.body === undefined ? [] : [`--data-binary @${flags.body}`]
+    const data = flags.body === undefined ? [] : [`--data-binary ${shellWord(`@${flags.body}`)}`]
     const curl = [
-      `curl -i -X ${method} '${sandbox.base_url}${path}'`,
+      `curl -i -X ${shellWord(method)} ${shellWord(`${sandbox.base_url}${path}`)}`,
       `-H 'Host: ${sandbox.host}'`,
       ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
       ...data,
