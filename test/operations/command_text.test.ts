@@ -29,6 +29,10 @@ t.test('make passes each word on as it is meant', async (t) => {
   const cwd = tempFolder(t)
   writeFileSync(join(cwd, 'Makefile'), 'ops:\n\t@printf "[%s]" $(ARGS)\n')
   const env = { PATH: process.env['PATH'] }
-  const read = execFileSync('sh', ['-c', opsLine('restore', ...WORDS)], { cwd, env, encoding: 'utf8' })
+  const read = execFileSync('sh', ['-c', opsLine('restore', ...WORDS)], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  })
   t.equal(read, ['restore', ...WORDS].map((word) => `[${word}]`).join(''))
 })
