@@ -25,7 +25,7 @@ export class SettingsError extends Error {
 /** The supervisor passes the values of `.env` on, so its children read no file. */
 export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? OPTIONAL_FILE
 
-/** Any other file was named by a person: without it a start would have the defaults, and no books. */
+/** A person has named any other one: without it a start has the defaults, so new, empty books. */
 const OPTIONAL_FILE = '.env'
 
 const warned = new Set<string>()
