@@ -22,9 +22,9 @@ export const settingsPage = (): string =>
     'Set them in the environment or in `.env` (start from `.env.example`). An invalid value stops',
     'the start and prints the allowed ones; so does an unknown name in `.env`. In the environment',
     'a name that is close to a setting (`DATADIR`) has no effect; one line at the start names it,',
-    'and `doctor` does. `make ops ARGS="config show"` prints the values in use.',
-    '`DOT_ENV=FILE` names another file than `.env`; without it nothing starts. This page is generated',
-    'from `src/settings/settings.ts` by `make settings`.',
+    'and `doctor` does. `make ops ARGS="config show"` prints the values in use. `DOT_ENV=FILE`',
+    'names another file than `.env`; without it nothing starts. This page is generated from',
+    '`src/settings/settings.ts` by `make settings`.',
     ...Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
       '',
       `## ${group}`,
