@@ -11,7 +11,7 @@ import { readCommandLine } from './command_line.js'
 import { closeOperatorClients, connectOperatorClients } from './calls/operator_client.js'
 import { toVisibleJson } from '../base/visible_text.js'
 import { processorAddresses } from '../grpc/processor_addresses.js'
-import type { OperatorAccess } from './calls/calls.js'
+import { Unanswered, type OperatorAccess } from './calls/calls.js'
 import type { Flags } from './cli/options.js'
 import { findShards, missingShardsIn } from './calls/shards.js'
 import { operatorAccess } from './calls/operator_token.js'
@@ -29,11 +29,18 @@ export async function runOperatorCli(
   try {
     return await runCommand(words, settings, output)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     output.err.write(`${terminalMessage(message)}\n`)
     return error instanceof CommandFault ? 2 : 1
   }
 }
+
+function messageOf(error: unknown): string {
+  if (error instanceof Unanswered) return `${error.message}\n${MAY_BE_DONE}`
+  return error instanceof Error ? error.message : String(error)
+}
+
+const MAY_BE_DONE = 'If it was a change, look whether it was made before you repeat it.'
 
 async function runCommand(
   words: readonly string[],

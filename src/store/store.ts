@@ -218,6 +218,8 @@ export interface Store {
   readonly marks: ProgressQueries
   /** Starts an epoch higher than `above` and the current one. Do not call during a commit. */
   raiseEpoch(above: number): Promise<void>
+  /** A process has ended between a release of recovery mode and the epoch that it begins. */
+  hasUnfinishedRelease(): Promise<boolean>
   /** Called once when the store can no longer commit, with a Deposed or another error. */
   onFailure(report: (error: Error) => void): void
   /** Checkpoints since the start. Absent means that the database does them by itself. */

@@ -1,12 +1,19 @@
 /** What an operator is told of a call without an answer: whether it was sent. */
 import { createServer, type Http2Server } from 'node:http2'
-import t from 'tap'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
+import { PassThrough } from 'node:stream'
+import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/callers.js'
 import { systemClock } from '../../src/base/clock.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import { callsToOne, faultOf, NotSent } from '../../src/operations/calls/calls.js'
+import { callsToOne, faultOf, NotSent, Unanswered } from '../../src/operations/calls/calls.js'
+import { runOperatorCli } from '../../src/operations/operator_cli.js'
+import { readSettings } from '../../src/settings/settings_reader.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { listen } from '../support/listen.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 const { Callers } = contracts<ProtoGrpcType>().causeway.operator.v1
 
@@ -26,22 +33,49 @@ t.test('without a connection nothing was sent', async (t) => {
   t.match(error, { message: /^127\.0\.0\.1:\d+ is unreachable: is the stack running/ })
 })
 
+/** Ends each connection when a call has arrived. */
+async function endingServer(t: Test): Promise<{ readonly port: number; arrived(): number }> {
+  const server: Http2Server = createServer()
+  let arrived = 0
+  server.on('stream', (stream) => {
+    arrived += 1
+    stream.session?.destroy()
+  })
+  return { port: await listen(t, server), arrived: () => arrived }
+}
+
 t.test(
   'a connection that ends after the call has arrived leaves its outcome unknown',
   async (t) => {
-    const server: Http2Server = createServer()
-    let arrived = 0
-    server.on('stream', (stream) => {
-      arrived += 1
-      stream.session?.destroy()
-    })
-    const error = await identifyAt(await listen(t, server))
-    t.equal(arrived, 1)
-    t.type(error, Error)
-    t.notOk(error instanceof NotSent, String(error))
+    const { port, arrived } = await endingServer(t)
+    const error = await identifyAt(port)
+    t.equal(arrived(), 1)
+    t.type(error, Unanswered)
+    t.match(error, { message: /^The connection to 127\.0\.0\.1:\d+ ended before the answer\.$/ })
   },
 )
 
 t.test('no error at all is no proof that nothing was sent', async (t) => {
   t.notOk(faultOf(null, '127.0.0.1:1') instanceof NotSent)
+})
+
+t.test('the CLI says that a change without an answer may have been made', async (t) => {
+  const { port } = await endingServer(t)
+  const folder = tempFolder(t)
+  const token = join(folder, 'token')
+  writeFileSync(token, 'x'.repeat(32), { mode: 0o600 })
+  const settings = readSettings(
+    { PROCESSOR_ADDRESS: `127.0.0.1:${port}`, OPERATOR_TOKEN_FILE: token, DATA_DIR: folder },
+    '',
+  )
+  const [out, err] = [new PassThrough(), new PassThrough()]
+  const words = ['key', 'revoke', 'acme_sandbox_2026q4', '--reason', 'lost']
+  const paint = (_style: string, text: string): string => text
+  t.equal(await runOperatorCli(words, () => settings, { paint, out, err }), 1)
+  err.end()
+  t.equal(
+    await textOf(err),
+    `The connection to 127.0.0.1:${port} ended before the answer.\n` +
+      'If it was a change, look whether it was made before you repeat it.\n',
+  )
 })

@@ -125,8 +125,13 @@ export class Refused extends Error {
   }
 }
 
+/** The call was sent and had no answer: a change may have been made. */
+export class Unanswered extends Error {
+  override name = 'Unanswered'
+}
+
 /** The call had no answer before its deadline. */
-export class Late extends Error {
+export class Late extends Unanswered {
   override name = 'Late'
 }
 
@@ -144,8 +149,9 @@ export function faultOf(error: ServiceError | null, address: string): Error {
   const details = error?.details ?? 'no reply'
   if (error?.code === status.UNAVAILABLE) {
     if (code !== undefined) return new Error(details) // it is the same call later
-    const text = `${address} is unreachable: is the stack running? (make run)`
-    return NOT_SENT.test(details) ? new NotSent(text) : new Error(text)
+    return NOT_SENT.test(details)
+      ? new NotSent(`${address} is unreachable: is the stack running? (make run)`)
+      : new Unanswered(`The connection to ${address} ended before the answer.`)
   }
   if (code === undefined && error?.code === status.DEADLINE_EXCEEDED) return new Late(details)
   if (code === undefined) return new Error(details)

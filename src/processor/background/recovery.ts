@@ -18,6 +18,8 @@
  *   applied, and come once a link. The release of a recovery leaves a mark.
  * - A release begins an epoch above each that an owner in the lost time can have begun: a later
  *   owner on another machine has a mark of it, and would refuse the books.
+ * - A process that ended between the release and that epoch leaves it to the next start: its books
+ *   were released, so they are not behind what the release has accepted.
  * - In recovery mode, and while the books are unverified, the high-water mark is not moved: it is
  *   the evidence of the loss.
  */
@@ -160,7 +162,8 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     log,
   })
   const isActive = requestedBy !== undefined || (await books.stoppedByRecovery()) === 'writes'
-  let isVerified = isActive || mark !== undefined
+  const isUnfinished = (await books.hasUnfinishedRelease()) && !isActive
+  let isVerified = isActive || isUnfinished || mark !== undefined
   let onVerified: () => void = () => undefined
   let onState: () => void = () => undefined
   let refusedMarks = 0
@@ -171,6 +174,18 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   let restart: (() => void) | undefined
   let submitTo: Pick<Pipeline, 'submit'> | undefined
   let memory: RecoveryMemory | undefined
+
+  const beginEpoch = async (): Promise<void> => {
+    const { epoch, acceptedEpoch } = books.marks.progress()
+    const ofFiles = [found?.epoch ?? epoch + UNSEEN_EPOCHS, former?.progress.epoch ?? 0]
+    const known = [...ofFiles, newestEpoch, await publishedEpoch()]
+    const begun = acceptedEpoch === undefined ? 0 : epochsBegunBy(clock.now())
+    await books.raiseEpoch(Math.max(...known, begun))
+  }
+  if (isUnfinished) {
+    await beginEpoch()
+    log.info({}, 'the release of recovery mode is finished: it was cut short')
+  }
 
   const marks = createMarks(books.marks, clock)
   if (mark !== undefined) {
@@ -315,11 +330,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     },
     close: async () => {
       if (isReleased) {
-        const { epoch, acceptedEpoch } = books.marks.progress()
-        const ofFiles = [found?.epoch ?? epoch + UNSEEN_EPOCHS, former?.progress.epoch ?? 0]
-        const known = [...ofFiles, newestEpoch, await publishedEpoch()]
-        const begun = acceptedEpoch === undefined ? 0 : epochsBegunBy(clock.now())
-        await books.raiseEpoch(Math.max(...known, begun))
+        await beginEpoch()
         highWater.committed(books.marks.progress())
       }
       await highWater.stop()

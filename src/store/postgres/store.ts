@@ -7,6 +7,7 @@
 import { join } from 'node:path'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
+import { countBegunReleases, hasUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
@@ -72,7 +73,9 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
       const { epoch, lastBatch } = schema.ownership()
       acceptedEpoch = epoch
       lastBatchBefore = lastBatch
+      await countBegunReleases(schema.writer)
     },
+    hasUnfinishedRelease: () => hasUnfinishedRelease(schema.writer),
     close: async () => {
       figures.stop()
       await schema.close()

@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path'
 import { projectRoot } from '../../base/project_root.js'
+import { countBegunReleases, hasUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readProgress, type Progress } from '../progress.js'
@@ -79,7 +80,9 @@ export async function openStore(file: string, open = openDatabase): Promise<Stor
       const epoch = Math.max(above, progress.epoch) + 1
       await writer.run(RAISE_EPOCH, [epoch])
       progress = { ...progress, epoch }
+      await countBegunReleases(writer)
     },
+    hasUnfinishedRelease: () => hasUnfinishedRelease(writer),
     close: async () => {
       await listing.close()
       await reader.close()

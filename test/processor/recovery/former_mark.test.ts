@@ -1,13 +1,20 @@
-/** Books that become a shard of a cluster keep the high-water mark that they had before. */
+/**
+ * Books that become a shard of a cluster keep the high-water mark that they had before; a release
+ * begins an epoch above all marks, also when the process is killed before.
+ */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { FILES, highWaterOf } from '../../../src/base/subjects.js'
 import type { Recovery } from '../../../src/processor/background/recovery.js'
+import { releaseRecovery } from '../../../src/processor/commands/operators/recovery_release.js'
+import { readMarkFile, replaceMarkFile } from '../../../src/processor/recovery/high_water.js'
 import type { Progress } from '../../../src/store/progress.js'
 import { recoveryOn, writeMark } from './recoveries.js'
+import { NO_FINDINGS, RELEASE } from '../../support/statements.js'
 import { tempFolder } from '../../support/temp_folder.js'
-import { createWorld } from '../../support/world.js'
+import { codeOf, createWorld } from '../../support/world.js'
+import { OPERATOR } from '../scenarios.js'
 
 const folder = tempFolder(t)
 const world = await createWorld({ testdir: () => folder, teardown: t.teardown.bind(t) })
@@ -112,4 +119,32 @@ t.test('without a file a release begins an epoch above those of lost take-overs'
   for (const file of [former, ofShard]) rmSync(join(folder, file))
   const epoch = epochNow()
   t.equal(await release(await restored()), epoch + 1_001)
+})
+
+t.test('the next start finishes a release that was cut short, once', async (t) => {
+  const world = await createWorld(t)
+  const own = world.store.marks.progress()
+  const epochNow = (): number => world.store.marks.progress().epoch
+  const ahead = { ...own, epoch: own.epoch + 7, lastBatch: own.lastBatch + 30 }
+  writeMark(world, ahead)
+  const refuse = (reason: string): Promise<never> => Promise.reject(new Error(reason))
+  const ports = { readMark: readMarkFile, replaceMark: replaceMarkFile, refuse }
+  const started = (requestedBy?: string): Promise<Recovery> =>
+    recoveryOn(world, { requestedBy, ports })
+  const entered = await started('RECOVERY=yes')
+  await entered.enter(world, world.memory())
+  await entered.close()
+  t.ok((await started()).isActive)
+  t.equal(epochNow(), own.epoch, 'an epoch begins with the release only')
+  t.equal(codeOf(await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS))), 'ok')
+
+  const next = await started()
+  const begun = epochNow()
+  t.ok(begun > ahead.epoch)
+  t.same([next.isActive, next.isVerified(), next.behind()], [false, true, []])
+  await next.close()
+  await started()
+  t.equal(epochNow(), begun)
+  writeMark(world, { ...world.store.marks.progress(), epoch: begun + 1 })
+  await t.rejects(started(), /^the books are in epoch \d+, behind epoch \d+ of high_water\.json$/)
 })

@@ -88,6 +88,7 @@ export async function startRecovery(options: ShardRecoveryOptions): Promise<Shar
       acceptedEpoch = held.ownership().epoch
       lastBatchBefore = held.ownership().lastBatch
     },
+    hasUnfinishedRelease: () => Promise.resolve(false),
     stoppedByRecovery: () => Promise.resolve(stored.isRecovering ? 'writes' : null),
     marks: { progress } as Store['marks'],
   }
