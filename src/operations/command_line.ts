@@ -6,6 +6,7 @@
  */
 import { Argument, Command as Program, CommanderError, Option as ProgramOption } from 'commander'
 import { CommandFault, type AnyCommand } from './cli/command.js'
+import { isVisibleText, toVisibleText } from '../base/visible_text.js'
 import { COMMANDS } from './commands.js'
 import { OPTIONS, type Flags, type Option } from './cli/options.js'
 
@@ -100,6 +101,7 @@ function createProgram(): {
     if (options.includes('until')) leaf.addOption(FORMER_UNTIL)
     leaf.action(() => {
       const args = leaf.processedArgs.filter((arg: unknown) => typeof arg === 'string')
+      args.forEach(requireTyped)
       chosen = { command, args, flags: flagsIn(leaf) }
     })
   }
@@ -146,6 +148,13 @@ function programOption(name: Option): ProgramOption {
 
 /** Scripts of earlier versions end a period with `--to`. */
 const FORMER_UNTIL = new ProgramOption('--to <DAY>').hideHelp()
+
+/** A pasted id can bring blanks or invisible characters: with them it is an id that nothing has. */
+function requireTyped(arg: string): void {
+  if (arg === '') throw new CommandFault('An argument is empty.')
+  if (isVisibleText(arg) && arg.trim() === arg) return
+  throw new CommandFault(`'${toVisibleText(arg)}' has blanks around it or invisible characters.`)
+}
 
 /** Values by our option names; commander uses camel case. */
 function flagsIn(leaf: Program): Flags {

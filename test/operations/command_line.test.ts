@@ -49,6 +49,25 @@ t.test('arguments and options reach the command', async (t) => {
   })
 })
 
+t.test('an argument that was pasted with more than its characters is refused', async (t) => {
+  const fault = (arg: string): string => {
+    try {
+      readCommandLine(['payout', 'show', arg])
+      return 'nothing'
+    } catch (error) {
+      return error instanceof CommandFault ? error.message : String(error)
+    }
+  }
+  const refused = (shown: string): string =>
+    `'${shown}' has blanks around it or invisible characters.`
+  t.equal(fault(' pout_1'), refused(' pout_1'))
+  t.equal(fault('pout_1\n'), refused('pout_1\\u000a'))
+  t.equal(fault('pout_1\u00a0'), refused('pout_1\u00a0'))
+  t.equal(fault('pout\u200b_1'), refused('pout\\u200b_1'))
+  t.equal(fault(''), 'An argument is empty.')
+  t.equal(fault('pout_1'), 'nothing')
+})
+
 t.test('a period ends with --until, or with its former name', async (t) => {
   const period = 'journal --from 2026-11-23'
   t.same(typed(`${period} --to 2026-11-25`), typed(`${period} --until 2026-11-25`))

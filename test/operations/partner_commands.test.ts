@@ -309,6 +309,7 @@ t.test('operators write no control or format characters', async (t) => {
     const call = partners.call('Suspend', { actor, partner_id: 'acme' })
     await t.rejects(call, { code: 'invalid_request' }, 'the processor refuses it as well')
   }
+  t.match(await ops('partner suspend acme', '--reason', ' '), usageError('--reason is empty.'))
   const allowed = await ops('partner suspend acme', '--reason', 'ตามคำขอ của khách')
   t.match(allowed, printed('acme'), allowed.err)
 })

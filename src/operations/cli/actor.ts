@@ -41,6 +41,7 @@ export function evidenceOf({ flags }: Pick<Context, 'flags'>): string {
 
 /** The processor refuses it too, without the name of the option. */
 function visible(option: Option, text: string): string {
+  if (text.trim() === '') throw new CommandFault(`--${option} is empty.`)
   if (isVisibleText(text)) return text
   throw new CommandFault(`--${option} ${VISIBLE_TEXT_RULE}.`)
 }
