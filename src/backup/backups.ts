@@ -8,7 +8,7 @@
  * - Those that are named later than the newest one were made while a clock was ahead: they count as
  *   the oldest ones.
  */
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { toRfc3339, type Instant } from '../base/clock.js'
@@ -46,6 +46,7 @@ export interface BackupFolder {
 export async function openBackupFolder(given: string): Promise<BackupFolder> {
   const path = resolve(given)
   makeFolder(path)
+  requireFolder(path)
   requirePrivateFolder(path)
   const lock = await acquireLock(join(path, 'backups'))
   for (const name of readdirSync(path)) if (DRAFT.test(name)) removeFolder(join(path, name))
@@ -94,6 +95,12 @@ function makeFolder(path: string): void {
     const why = code === 'ENOENT' ? 'its file system creates no folders' : message
     throw new BackupFault(`${path} cannot be created (${why}): name another folder.`)
   }
+}
+
+/** @throws BackupFault; a missing one has no fault */
+export function requireFolder(path: string): void {
+  if (existsSync(path) && !statSync(path).isDirectory())
+    throw new BackupFault(`${path} is not a folder.`)
 }
 
 /** Whole ones, newest first. */

@@ -7,12 +7,12 @@
  *   restore that was interrupted leaves nothing that starts.
  * - Keys that are in DATA_DIR already stay; one that differs from the backup's is refused.
  */
-import { constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { copyFile, open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { writeRestoredMark } from '../files/backup_marks.js'
 import { FILES } from '../base/subjects.js'
-import { backupsIn, syncFolder } from './backups.js'
+import { backupsIn, requireFolder, syncFolder } from './backups.js'
 import { requireKnownSchema } from './databases.js'
 import { requireFree } from './free_space.js'
 import {
@@ -81,6 +81,7 @@ export const markRestored = (dataDir: string, { books, snapshot_at }: Manifest):
   })
 
 function requireOneBackup(folder: string): void {
+  if (!existsSync(folder)) throw new BackupFault(`there is no folder ${folder}.`)
   requireFolder(folder)
   if (existsSync(join(folder, MANIFEST))) return
   const [newest, ...others] = backupsIn(folder)
@@ -89,11 +90,6 @@ function requireOneBackup(folder: string): void {
   throw new BackupFault(
     `${folder} is a folder of ${all}: name one of them; the newest is ${newest.folder}`,
   )
-}
-
-function requireFolder(path: string): void {
-  if (existsSync(path) && !statSync(path).isDirectory())
-    throw new BackupFault(`${path} is not a folder.`)
 }
 
 /** @throws BackupFault */

@@ -131,7 +131,8 @@ export function requirePrivateFolder(folder: string, name = folder): void {
   requireOwner(name, found)
   if ((found.mode & READ_OR_WRITE_OF_OTHERS) !== 0) {
     throw new SecretFileError(
-      `${name} is open to others (mode ${modeOf(found)}): chmod 700 it, and check the files in it.`,
+      `${name} is open to others (mode ${modeOf(found)}): chmod 700 it, and check the files in ` +
+        'it. If other programs use it, name a folder of its own instead.',
     )
   }
 }

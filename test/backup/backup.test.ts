@@ -153,6 +153,7 @@ t.test('a restore places the files and marks them before the books', async (t) =
   t.throws(() => requireEmpty(restored), /DATA_DIR=.* is not empty \(\w/)
   t.throws(() => requireEmpty(join(restored, FILES.processorDatabase)), /db is not a folder\.$/)
   t.throws(() => manifestOf(join(folder, FILES.processorDatabase)), /is not a folder\.$/)
+  t.throws(() => manifestOf(join(folder, 'x')), { message: `there is no folder ${folder}/x.` })
 
   await t.test('of two restores at once one is refused', async (t) => {
     const ops = operatorCli(join(dataDir, '..', 'twice'))
@@ -251,7 +252,8 @@ t.test('a failed backup leaves nothing; a killed one is removed by the next', as
   rmSync(join(dataDir, FILES.processorDatabase))
   await t.rejects(backedUp(dataDir, backups), /has no processor\.db: there are no books/)
   chmodSync(backups, 0o755)
-  await t.rejects(backedUp(dataDir, backups), /is open to others/)
+  await t.rejects(backedUp(dataDir, backups), /is open to others .* name a folder of its own/)
+  await t.rejects(openBackupFolder('/dev/null'), { message: '/dev/null is not a folder.' })
 })
 
 t.test('broken books are backed up, and the newest clean backup is never pruned', async (t) => {
