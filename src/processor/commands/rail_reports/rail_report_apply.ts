@@ -28,6 +28,7 @@ import { PREFIX, type TenantId } from '../../../base/ids.js'
 import { SANDBOX_RAIL, type Execution, type RailReport } from '../../../rails/rail.js'
 import { isHeld } from '../../../../actors/hold.js'
 import type { IntentContext } from '../../../../actors/intent/context.js'
+import type { PayoutContext } from '../../../../actors/payout/context.js'
 import { advanceIntent, stageIntent } from '../../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../../changes/advance_payout.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
@@ -317,21 +318,12 @@ function viewOfIntent(
 ): RailInstructionView | null {
   if (!live) return null
   return {
-    tenant: live.context.tenant,
-    get rail() {
-      return railOf(live.context)
-    },
-    moveTo: (rail) => {
-      live.context = onRail(live.context, rail)
-      stageIntent(ctx, live)
-    },
+    ...sharedView(ctx, live, () => stageIntent(ctx, live)),
     get state() {
       if (live.state === 'authorized') return 'open'
       if (live.state === 'captured') return 'paid'
       return live.state === 'refunded' ? 'returned' : 'ended'
     },
-    submittedAt: live.context.submittedAt,
-    transactionId: live.context.transactionId,
     isErased: false,
     expected: () =>
       live.context.confirmation === undefined
@@ -341,16 +333,6 @@ function viewOfIntent(
     isInquiredAbout: () =>
       live.context.dueAt !== null && (live.state === 'captured' || live.state === 'failed'),
     isReversedInRecall: isReversedInRecall(live.context),
-    isHeld: isHeld(live.context),
-    isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
-    inquireBy: (at) => {
-      live.context = { ...live.context, inquiries: uncounted(live.context.inquiries), dueAt: at }
-      stageIntent(ctx, live)
-    },
-    recordTransaction: (transactionId) => {
-      live.context = { ...live.context, transactionId }
-      stageIntent(ctx, live)
-    },
   }
 }
 
@@ -360,21 +342,12 @@ function viewOfPayout(
 ): RailInstructionView | null {
   if (!live) return null
   return {
-    tenant: live.context.tenant,
-    get rail() {
-      return railOf(live.context)
-    },
-    moveTo: (rail) => {
-      live.context = onRail(live.context, rail)
-      stagePayout(ctx, live)
-    },
+    ...sharedView(ctx, live, () => stagePayout(ctx, live)),
     get state() {
       if (live.state === 'processing') return 'open'
       if (live.state === 'completed') return 'paid'
       return live.state === 'reversed' ? 'returned' : 'ended'
     },
-    submittedAt: live.context.submittedAt,
-    transactionId: live.context.transactionId,
     isErased: isErasedCopy(live.context.beneficiary),
     expected: () => expectedOf(instructPayout(live.context, accountOfPayout(ctx, live.context))),
     step: (event) => {
@@ -383,16 +356,31 @@ function viewOfPayout(
     isInquiredAbout: () =>
       live.context.dueAt !== null && (live.state === 'completed' || live.state === 'failed'),
     isReversedInRecall: false,
-    isHeld: isHeld(live.context),
-    isPaused: () => isPaused(ctx.memory, railOf(live.context), routeOf(live.context)),
-    inquireBy: (at) => {
-      live.context = { ...live.context, inquiries: uncounted(live.context.inquiries), dueAt: at }
-      stagePayout(ctx, live)
-    },
-    recordTransaction: (transactionId) => {
-      live.context = { ...live.context, transactionId }
-      stagePayout(ctx, live)
-    },
+  }
+}
+
+/** What intents and payouts have in common. */
+function sharedView<Context extends IntentContext | PayoutContext>(
+  ctx: CommandContext,
+  live: { context: Context },
+  stage: () => void,
+) {
+  const { context } = live
+  const change = (changed: Context): void => {
+    live.context = changed
+    stage()
+  }
+  return {
+    tenant: context.tenant,
+    rail: railOf(context),
+    submittedAt: context.submittedAt,
+    transactionId: context.transactionId,
+    isHeld: isHeld(context),
+    isPaused: () => isPaused(ctx.memory, railOf(context), routeOf(context)),
+    moveTo: (rail: string) => change(onRail(live.context, rail)),
+    inquireBy: (dueAt: Instant) =>
+      change({ ...live.context, inquiries: uncounted(live.context.inquiries), dueAt }),
+    recordTransaction: (transactionId: string) => change({ ...live.context, transactionId }),
   }
 }
 
