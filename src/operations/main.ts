@@ -13,4 +13,14 @@ process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
 })
 // A connection to a processor that does not answer can stay open for minutes, so exit once the
 // output is written.
-process.stdout.write('', () => process.stderr.write('', () => process.exit()))
+process.stdout.write('', () => {
+  const { errored } = process.stdout
+  const fault = errored === null || isByReader(errored) ? undefined : errored
+  const message = fault === undefined ? '' : `The output is not whole: ${fault.message}\n`
+  process.stderr.write(message, () => process.exit(fault === undefined ? undefined : 1))
+})
+
+/** As by `head`: the reader has what it wants. A full disk is another matter for a script. */
+function isByReader(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'EPIPE'
+}
