@@ -153,8 +153,8 @@ function requireOwner(path: string, { uid }: Stats): void {
   const own = process.geteuid?.() ?? uid
   if (uid === ROOT || uid === own) return
   throw new SecretFileError(
-    `${path} belongs to user ${uid}, not to root or to user ${own} of this process: remove it, ` +
-      'or chown it if its contents are trusted.',
+    `${path} belongs to user ${uid}, not to root or to user ${own} of this process: ` +
+      `run this as user ${uid}, or chown it if its contents are trusted.`,
   )
 }
 

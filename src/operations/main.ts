@@ -15,9 +15,9 @@ process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
 // output is written.
 process.stdout.write('', () => {
   const { errored } = process.stdout
-  const fault = errored === null || isByReader(errored) ? undefined : errored
-  const message = fault === undefined ? '' : `The output is not whole: ${fault.message}\n`
-  process.stderr.write(message, () => process.exit(fault === undefined ? undefined : 1))
+  if (errored === null || isByReader(errored)) return process.stderr.write('', () => process.exit())
+  process.exitCode = 1
+  process.stderr.write(`The output is not whole: ${errored.message}\n`, () => process.exit())
 })
 
 /** As by `head`: the reader has what it wants. A full disk is another matter for a script. */

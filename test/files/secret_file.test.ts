@@ -57,7 +57,7 @@ t.test('a file or folder of another user is refused', asRoot, async (t) => {
   t.throws(() => writeSecretFile(file, TOKEN), { message: expected })
   chownSync(folder, NOBODY, NOBODY)
   t.throws(() => requirePrivateFolder(folder, 'DATA_DIR=var'), {
-    message: /^DATA_DIR=var belongs to user 65534/,
+    message: /^DATA_DIR=var belongs to user 65534,.*: run this as user 65534, or chown it/,
   })
   chownSync(folder, 0, 0)
 })
