@@ -142,7 +142,8 @@ export async function acquireLock(file: string): Promise<Database> {
     return lock
   } catch (error) {
     await lock.close()
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'SQLITE_BUSY') throw new Error(`${path} cannot be locked: ${message}`)
     throw new Error(`${file} is in use by another process: stop that one first`)
   }
 }
