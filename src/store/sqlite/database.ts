@@ -142,8 +142,7 @@ export async function acquireLock(file: string): Promise<Database> {
     return lock
   } catch (error) {
     await lock.close()
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'SQLITE_BUSY') throw new Error(`${path} cannot be locked: ${message}`)
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
     throw new Error(`${file} is in use by another process: stop that one first`)
   }
 }
