@@ -15,9 +15,10 @@ process.exitCode = await runOperatorCli(process.argv.slice(2), readSettings, {
 // output is written.
 process.stdout.write('', () => {
   const { errored } = process.stdout
-  if (errored === null || isByReader(errored)) return process.stderr.write('', () => process.exit())
-  process.exitCode = 1
-  process.stderr.write(`The output is not whole: ${errored.message}\n`, () => process.exit())
+  const isWhole = errored === null || isByReader(errored)
+  if (!isWhole) process.exitCode = 1
+  const message = isWhole ? '' : `The output is not whole: ${errored.message}\n`
+  process.stderr.write(message, () => process.exit())
 })
 
 /** As by `head`: the reader has what it wants. A full disk is another matter for a script. */

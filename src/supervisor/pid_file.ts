@@ -49,8 +49,11 @@ export function writePidFile(file: string, pids: ReadonlyMap<string, number>): v
   writeSecretFile(file, `${JSON.stringify(content, null, 2)}\n`)
 }
 
-/** @throws StartupError without a running supervisor that knows rolling restarts */
-export function requestRollingRestart(file: string): void {
+/**
+ * @returns whether that supervisor still runs
+ * @throws StartupError without a running supervisor that knows rolling restarts
+ */
+export function requestRollingRestart(file: string): () => boolean {
   const run = runIn(file)
   if (run === undefined || !isRunning(run.supervisor)) {
     throw new StartupError(`No stack runs in ${dirname(file)}.`)
@@ -58,7 +61,9 @@ export function requestRollingRestart(file: string): void {
   if (run.restart_signal === undefined) {
     throw new StartupError('The supervisor is of an older version: stop and start the stack.')
   }
-  process.kill(run.supervisor.pid, run.restart_signal)
+  const { supervisor } = run
+  process.kill(supervisor.pid, run.restart_signal)
+  return () => isRunning(supervisor)
 }
 
 /** Processes of this folder that ran when they were looked for. */

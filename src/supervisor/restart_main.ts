@@ -26,11 +26,12 @@ async function main(): Promise<void> {
   const file = join(folder, RESTART_FILE)
   if (progressIn(file)?.begun_at === undefined) rmSync(file, { force: true })
   const requestedAt = systemClock.now()
-  requestRollingRestart(join(folder, RUN_FILE))
+  const isSupervised = requestRollingRestart(join(folder, RUN_FILE))
   const since = performance.now()
   let shown = 0
   for (;;) {
     await sleep(POLL_INTERVAL_MS)
+    const hasEnded = !isSupervised() // before its progress is read, so that is its last
     const progress = progressIn(file)
     if (progress === undefined || isBefore(requestedAt, progress)) {
       if (performance.now() - since > BEGINS_WITHIN_MS) {
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     shown = progress.replaced.length
     if (progress.state === 'failed') throw new StartupError(`Not all: ${progress.reason ?? ''}`)
     if (progress.state === 'done') return console.log('every process is replaced')
+    if (hasEnded) throw new StartupError('Not all: the supervisor has ended. Start the stack.')
   }
 }
 
