@@ -1,68 +1,48 @@
 /**
  * The one connection of a process to NATS JetStream.
  *
- * Owns: connecting and reconnecting, the stream, the durable consumer. Does not own: the publish
- * window and deadlines (bus/publisher), pulling (bus/consumer), the content of events.
+ * Owns: connecting and reconnecting. Does not own: the stream and the durable consumer
+ * (bus/event_stream), the publish window and deadlines (bus/publisher), pulling (bus/consumer), the
+ * content of events.
  *
- * - This is the only file that imports the driver.
+ * - Only this file and event_stream import the driver.
  * - Reconnects forever; each process decides whether it serves without the bus.
  * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
  *   recreated. A recreated stream has lost its messages, and the publisher reports it.
  * - A message that the stream refuses is told in the log: until the cause ends, no event passes. So
  *   is a stream of other subjects, which an operator has made, and a subject that the user may not
  *   use.
- * - In a NATS cluster the stream has three replicas; one of a single server becomes replicated.
- * - Limits retention, because work-queue retention loses its deduplication window when the server
- *   restarts.
  */
 import {
-  AckPolicy,
   connect,
   createInbox,
-  DeliverPolicy,
-  DiscardPolicy,
   Events,
   headers,
   nanos,
   NatsError,
-  RetentionPolicy,
-  StorageType,
   type ConnectionOptions,
-  type JetStreamManager,
   type Msg,
   type NatsConnection,
   type Status,
 } from 'nats'
-import { DAY, MINUTE, SECOND, type Clock, type Instant } from '../base/clock.js'
+import { MINUTE, SECOND, type Clock, type Instant } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
-import type { EventId, TenantId } from '../base/ids.js'
-import {
-  EVENT_HEADERS,
-  EVENT_STREAM,
-  EVENT_SUBJECTS,
-  eventSubject,
-  WEBHOOK_CONSUMER,
-} from '../base/subjects.js'
+import { EVENT_HEADERS, EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
 import { parseBusUrl, type BusServer } from './bus_server.js'
+import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
+import type { EventMessage } from './event_message.js'
 import {
-  ACK_PENDING_MAX,
-  createConsumer,
-  type BusMessage,
-  type Consumer,
-  type PullRequest,
-} from './consumer.js'
-import { fromMessage, type EventMessage } from './event_message.js'
+  ensureConsumer,
+  ensureStream,
+  newestEvent,
+  replicasAt,
+  type NewestEvent,
+} from './event_stream.js'
 import { createPublisher, type Publisher } from './publisher.js'
 
 const RECONNECT_AFTER_MS = 500
 /** Tries in a row after which the log says why the bus is not ready. */
 const TOLD_AFTER = 6
-const STREAM_MAX_AGE_MS = 7 * DAY
-const DUPLICATE_WINDOW_MS = 2 * MINUTE
-/** Longer than a reader needs to commit a batch; short enough for redelivery after its crash. */
-const ACK_WAIT_MS = 5 * SECOND
-const CLUSTER_REPLICAS = 3
-const ANY_TENANT = 'any_sandbox' as TenantId
 /** No message is larger: bus/publisher bounds its events, its headers are a few kilobytes. */
 const PAYLOAD_MIN = 256 * 1024
 /** Parts of an acknowledgement's subject that has no domain and no account. */
@@ -77,11 +57,6 @@ const PULL_SUBJECT = `$JS.API.CONSUMER.MSG.NEXT.${EVENT_STREAM}.${WEBHOOK_CONSUM
 const ACK = new TextEncoder().encode('+ACK')
 
 type Denied = NonNullable<Status['permissionContext']>
-
-export interface NewestEvent {
-  readonly id: EventId
-  readonly tenant: TenantId
-}
 
 export interface BusOptions extends BusServer {
   /** True for a process that reads: it creates the durable consumer. */
@@ -106,7 +81,7 @@ export interface Bus {
 
 /** Starts to connect and returns at once. */
 export function connectBus(options: BusOptions): Bus {
-  const { consumes, ackWaitMs = ACK_WAIT_MS, admit, clock, log } = options
+  const { consumes, ackWaitMs, admit, clock, log } = options
   const publisher = createPublisher(clock)
   const consumer = createConsumer()
   let connection: NatsConnection | undefined
@@ -338,76 +313,6 @@ export function streamProbe(url: string, withinMs: number): () => Promise<boolea
     }
   }
 }
-
-/** A server of a NATS cluster keeps what one of three servers may lose. */
-const replicasAt = ({ info }: NatsConnection): number =>
-  info?.cluster === undefined ? 1 : CLUSTER_REPLICAS
-
-/** @returns the creation time of the stream; a different time is a new, empty stream */
-async function ensureStream(manager: JetStreamManager, replicas: number): Promise<string> {
-  try {
-    const { created, config } = await manager.streams.info(EVENT_STREAM)
-    if (!config.subjects.some(takesEvents))
-      throw new Error(`the stream ${EVENT_STREAM} does not take ${EVENT_SUBJECTS}`)
-    if (config.num_replicas < replicas) {
-      await manager.streams.update(EVENT_STREAM, { num_replicas: replicas })
-    }
-    return created
-  } catch (fault) {
-    if (!isNotFound(fault)) throw fault
-  }
-  const made = await manager.streams.add({
-    name: EVENT_STREAM,
-    subjects: [EVENT_SUBJECTS],
-    retention: RetentionPolicy.Limits,
-    storage: StorageType.File,
-    num_replicas: replicas,
-    discard: DiscardPolicy.Old,
-    max_age: nanos(STREAM_MAX_AGE_MS),
-    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
-  })
-  return made.created
-}
-
-/** Whether a stream with this subject, which can have wildcards, takes the events of a tenant. */
-function takesEvents(subject: string): boolean {
-  const [tokens, event] = [subject.split('.'), eventSubject(ANY_TENANT).split('.')]
-  if (tokens.at(-1) === '>' ? tokens.length > event.length : tokens.length !== event.length)
-    return false
-  return tokens.every((token, at) => token === '>' || token === '*' || token === event[at])
-}
-
-async function newestEvent(manager: JetStreamManager): Promise<NewestEvent | null> {
-  try {
-    const { state } = await manager.streams.info(EVENT_STREAM)
-    if (state.messages === 0) return null
-    const last = await manager.streams.getMessage(EVENT_STREAM, { seq: state.last_seq })
-    const read = fromMessage({
-      subject: last.subject,
-      payload: last.data,
-      header: (name) => last.header.get(name),
-    })
-    return read.ok ? (read.events.at(-1) ?? null) : null
-  } catch (fault) {
-    if (isNotFound(fault)) return null
-    throw fault
-  }
-}
-
-/** Redelivery is unlimited: the pool counts attempts. */
-async function ensureConsumer(manager: JetStreamManager, ackWaitMs: number): Promise<void> {
-  await manager.consumers.add(EVENT_STREAM, {
-    durable_name: WEBHOOK_CONSUMER,
-    ack_policy: AckPolicy.Explicit,
-    deliver_policy: DeliverPolicy.All,
-    ack_wait: nanos(ackWaitMs),
-    max_ack_pending: ACK_PENDING_MAX,
-    max_deliver: -1,
-  })
-}
-
-const isNotFound = (fault: unknown): boolean =>
-  fault instanceof Error && 'code' in fault && fault.code === '404'
 
 function send(link: NatsConnection, message: EventMessage, reply: string): void {
   const fields = headers()

@@ -23,6 +23,11 @@ const USER = 'causeway'
 const PASSWORD_FILE = 'nats.password'
 const CONFIGURATION_FILE = 'nats.conf'
 const PROBE_TIMEOUT_MS = 5 * SECOND
+/**
+ * Twice the bound of the stream (bus/nats). Without it the limit is a part of the disk that is free
+ * at the start, and a server whose limit is below the bound drops the stream.
+ */
+const STORE_MAX = '4GB'
 const STOP_WITH_SUPERVISOR = '(read -r _ <&3; kill -TERM $$ 2>/dev/null) & exec "$0" --config "$1"'
 
 export interface NatsServer {
@@ -85,7 +90,7 @@ const configurationText = (port: number, password: string, store: string, ports:
 host: "127.0.0.1"
 port: ${port === 0 ? -1 : port}
 ports_file_dir: ${JSON.stringify(ports)}
-jetstream { store_dir: ${JSON.stringify(store)} }
+jetstream { store_dir: ${JSON.stringify(store)}, max_file_store: ${STORE_MAX} }
 authorization { user: "${USER}", password: "${password}" }
 `
 

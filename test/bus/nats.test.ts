@@ -92,6 +92,33 @@ t.test('a stream of other subjects is not used, and the log says why', async (t)
   t.equal(lines.filter((line) => line.includes('bus up')).length, 1)
 })
 
+t.test('a stream is bounded as far as the server has the storage', async (t) => {
+  const bounds = [
+    ['3GB', 2 * 1024 ** 3],
+    ['1GB', 256 * 1024 ** 2],
+    ['100MB', -1],
+  ] as const
+  for (const [storage, most] of bounds) {
+    const server = await startNats(t, `jetstream { max_file_store: ${storage} }`)
+    const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
+    t.teardown(() => link.close())
+    const { streams } = await link.jetstreamManager()
+    const boundOf = async () => {
+      const { config } = await streams.info(EVENT_STREAM)
+      return { [storage]: config.max_bytes, discard: config.discard }
+    }
+    await isUp(aBus(t, server, false))
+    t.same(await boundOf(), { [storage]: most, discard: 'old' })
+
+    await streams.update(EVENT_STREAM, { max_bytes: -1 })
+    await isUp(aBus(t, server, false))
+    t.same(await boundOf(), { [storage]: most, discard: 'old' }, 'of an earlier version')
+    await streams.update(EVENT_STREAM, { max_bytes: 1_000_000 })
+    await isUp(aBus(t, server, false))
+    t.same(await boundOf(), { [storage]: 1_000_000, discard: 'old' }, "an operator's own")
+  }
+})
+
 t.test('the log says why the stream refuses events', async (t) => {
   const server = await startNats(t, 'jetstream { max_file_store: 20000 }')
   const { lines, log } = readableLog('warn')

@@ -26,6 +26,7 @@ t.test('an event is published after any one server is lost', async (t) => {
   const published = (event: StoredEvent): Promise<unknown> =>
     elected('the event is stored', () => bus.publisher.publish(event, event.id))
   await elected('every replica is current', async () => areCurrent(await stream()))
+  t.equal((await stream())?.config.max_bytes, 2 * 1024 ** 3, 'they have the storage')
   await published(anEvent(1))
   first.kill()
   await first.ended

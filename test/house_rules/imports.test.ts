@@ -180,7 +180,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway/http/server.ts', 'gateway/http/request_context.ts'],
   'fast-xml-parser': ['src/rails/iso20022/xml.ts'],
   jose: ['src/rails/iso20022/signature.ts'],
-  nats: ['src/bus/nats.ts'],
+  nats: ['src/bus/nats.ts', 'src/bus/event_stream.ts'],
   pg: ['src/store/postgres/connection.ts'],
   sqlite3: [SQLITE_DRIVER, DATABASE_COPY, 'src/supervisor/data_folder.ts'],
   'sql.js': ['test/simulation/memory_database.ts'],

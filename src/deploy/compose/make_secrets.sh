@@ -62,7 +62,7 @@ ENV
 server_name: \$NATS_NAME
 listen: "0.0.0.0:4222"
 http: "127.0.0.1:8222"
-jetstream { store_dir: "/data" }
+jetstream { store_dir: "/data", max_file_store: 4GB }
 tls { cert_file: "/run/secrets/nats.pem", key_file: "/run/secrets/nats.key", ca_file: "/run/secrets/ca.pem", verify: true }
 authorization { user: "causeway", password: "$(cat nats.password)" }
 cluster {

@@ -46,11 +46,21 @@ export const WEBHOOKS: readonly Mutant[] = [
   ...faultsIn('src/processor/changes/event_publish.ts', 'processor/event_list', {
     'An event without a subscriber stays open.': ['batch.settledEvents.push(id)', ''],
   }),
-  ...faultsIn('src/bus/nats.ts', 'bus/nats', {
+  ...faultsIn('src/bus/event_stream.ts', 'bus/nats', {
     'A stream that takes no events is used.': [
       'if (!config.subjects.some(takesEvents))',
       'if (config.subjects.length === 0)',
     ],
+    'A stream of an earlier version stays without a bound.': [
+      'config.max_bytes === UNBOUNDED && config.discard === DiscardPolicy.Old',
+      'config.max_bytes === 0',
+    ],
+    'A stream for which the server has too little storage is not made.': [
+      'if (!isShortOfStorage(fault)) throw fault',
+      'throw fault',
+    ],
+  }),
+  ...faultsIn('src/bus/nats.ts', 'bus/nats', {
     'A bus whose connection was lost during the admission is up.': [
       'isAdmitted && lost === timesLost',
       'isAdmitted',
