@@ -107,7 +107,8 @@ function play(port: number, { packets, leaves }: GatewayInput): Promise<string> 
     socket.setNoDelay(true)
     socket.setTimeout(QUIET_MS, () => socket.destroy())
     socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-    socket.on('error', () => undefined)
+    // A reset beside the end of the connection is an error that no 'close' follows.
+    socket.on('error', () => resolve(text))
     socket.on('close', () => resolve(text))
     socket.on('connect', () => {
       const [first, second] = packets

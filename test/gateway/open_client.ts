@@ -27,8 +27,11 @@ export function openClient(
   let isClosed = false
   t.teardown(() => socket.destroy())
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
-  socket.on('error', () => undefined)
-  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  // A reset beside the end of the connection is an error that no 'close' follows.
+  const closed = new Promise<void>((resolve) => {
+    socket.on('error', () => resolve())
+    socket.on('close', () => resolve())
+  })
   void closed.then(() => (isClosed = true))
   if (bytes !== '') socket.write(bytes)
   return {
