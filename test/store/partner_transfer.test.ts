@@ -113,6 +113,13 @@ async function assertPeriods(t: Test, shard: Shard): Promise<void> {
 
 const before = (await listedIn('books_1')).map(nameOf)
 
+/** Both owners have seen the request, and the other one has stopped. */
+async function requestHeld(at: HeldAt): Promise<void> {
+  await cluster.requestPartnerMove(THERE, BY)
+  await cluster.beginPartnerMove(THERE)
+  await cluster.holdForPartnerMove(THERE, at)
+}
+
 t.test('nothing moves while an owner is at another batch or epoch', async (t) => {
   const connection = await connectTo('cluster', t)
   const owner = `SELECT epoch, last_batch AS batch FROM`
@@ -126,7 +133,7 @@ t.test('nothing moves while an owner is at another batch or epoch', async (t) =>
     { books_1: { ...at, batch: at.batch + 1 }, books_2: there },
     { books_1: at, books_2: { ...there, epoch: there.epoch + 1 } },
   ]) {
-    await cluster.requestPartnerMove(THERE, BY)
+    await requestHeld(held.books_2)
     await beginTransfer(connection, THERE)
     const ended = await transferPartner(connection, THERE, held)
     t.match(ended, { kind: 'given_up', cause: /the owner of books_\d has not waited/ })
@@ -137,6 +144,15 @@ t.test('nothing moves while an owner is at another batch or epoch', async (t) =>
   await beginTransfer(connection, THERE)
   const unheld = await transferPartner(connection, THERE, { books_1: at })
   t.equal(unheld.kind, 'not_now', 'the other owner has not stopped')
+  await cluster.giveUpPartnerMove(THERE, 'a test')
+
+  await requestHeld(there)
+  await sql.exec('UPDATE partner_moves SET requested_at = requested_at - 60000')
+  t.ok(await cluster.requestPartnerMove(THERE, BY), 'the first request took too long')
+  t.equal(await cluster.partnerMoveState(THERE, there), 'given_up', 'the other owner goes on')
+  await beginTransfer(connection, THERE)
+  const next = await transferPartner(connection, THERE, { books_1: at, books_2: there })
+  t.equal(next.kind, 'not_now', 'it has not stopped for the next one')
   await cluster.giveUpPartnerMove(THERE, 'a test')
 })
 
@@ -162,7 +178,8 @@ t.test('an owner that waits cannot end a move whose transaction is under way', a
 t.test('an owner waits for the other one longer than sessions may rest', async (t) => {
   const connection = await connectTo('cluster', t)
   await connection.exec(`SET idle_in_transaction_session_timeout = '100ms'`)
-  await cluster.requestPartnerMove(THERE, BY)
+  const elsewhere = { epoch: 9, batch: 9 }
+  await requestHeld(elsewhere)
   t.equal(await beginTransfer(connection, THERE), null)
   await eventually('it has rested', async () => {
     const [rest] = await sql.all<{ isLong: boolean }>(
@@ -172,7 +189,6 @@ t.test('an owner waits for the other one longer than sessions may rest', async (
     )
     return rest?.isLong ?? true
   })
-  const elsewhere = { epoch: 9, batch: 9 }
   const held = { books_1: elsewhere, books_2: elsewhere }
   const ended = await transferPartner(connection, THERE, held)
   t.match(ended, { kind: 'given_up', cause: /the owner of books_\d has not waited/ })

@@ -186,17 +186,27 @@ async function attach(connection: Connection, copy: PartnerCopy): Promise<void> 
 /** Erasures are dated by the clock of a processor. */
 const CLOCKS_WITHIN_MS = 60_000
 
-/** @returns undefined when it has ended, or a shard without an owner has one */
+/**
+ * A request that took too long may have been followed by an equal one, for which the other owner
+ * has not stopped: it goes on.
+ *
+ * @returns undefined when it has ended, or a shard without an owner has one
+ */
 async function lock(
   connection: Rows,
   move: PartnerMove,
   held: HeldOwners,
 ): Promise<MovedBy | undefined> {
+  const at = held[move.to]
+  const isHeld = at === undefined ? '' : 'AND held_epoch = ? AND held_batch = ?'
   const [by] = await connection.all<MovedBy>(
     `SELECT actor, reason FROM cluster.partner_moves JOIN cluster.placements USING (partner)
      WHERE partner = ? AND from_shard = ? AND to_shard = ? AND shard = ? AND ${pendingAt(NOW)}
-     FOR UPDATE OF partner_moves SKIP LOCKED`,
-    [move.partner, move.from, move.to, move.from],
+       ${isHeld} FOR UPDATE OF partner_moves SKIP LOCKED`,
+    [
+      ...[move.partner, move.from, move.to, move.from],
+      ...(at === undefined ? [] : [at.epoch, at.batch]),
+    ],
   )
   if (by === undefined) return undefined
   for (const shard of shardsOf(move)) {
