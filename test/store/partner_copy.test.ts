@@ -7,6 +7,7 @@ import { systemClock } from '../../src/base/clock.js'
 import {
   copyOf,
   copyStep,
+  inStep,
   makeReady,
   restOf,
   vacuum,
@@ -119,6 +120,22 @@ async function moved(
   await beginTransfer(sql, move)
   return transferPartner(sql, move)
 }
+
+t.test('a step of a former owner takes nothing back', async (t) => {
+  t.ok(await cluster.requestPartnerCopy(THERE, BY))
+  const searching = await present()
+  while ((await present()).begunAt === null) await copyStep(sql, await present())
+  await t.rejects(copyStep(sql, searching), { message: /has gone on meanwhile/ })
+  t.ok((await present()).begunAt)
+  await inStep(sql, async () => {
+    const [rest] = await sql.all<{ within: string }>(
+      "SELECT current_setting('idle_in_transaction_session_timeout') AS within",
+    )
+    t.equal(rest?.within, '3s', 'the server ends a step that rests')
+  })
+  await undoCopy(sql, await present(), 'a test')
+  while (await undoStep(sql, await present()));
+})
 
 t.test('payments are set apart while the shard has them', async (t) => {
   t.ok(await cluster.requestPartnerCopy(THERE, BY))

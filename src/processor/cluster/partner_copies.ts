@@ -11,7 +11,7 @@
  */
 import { SECOND, type Pause } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
-import { createPeriodicWork, type PeriodicWork } from '../../base/periodic_work.js'
+import type { PeriodicWork } from '../../base/periodic_work.js'
 import {
   copyOf,
   copyStep,
@@ -62,6 +62,7 @@ export interface PartnerCopiesOptions {
 export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork {
   const { shard, moves, connect, willLeave, forget, elapsed, pause, log } = options
   const stopped = new AbortController()
+  let running: Promise<void> = Promise.resolve()
   /** What the last pass over all tables has left, by partner. */
   const rests = new Map<string, number>()
   /** Partners whose payments are known to the reports of rails. */
@@ -86,7 +87,9 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
     log.info({ partner, from, to, payments, rest }, 'payments are set apart')
     // The first pass is long: what has come meanwhile is read in another one.
     const isEnough = rest <= REST_WANTED || rest > (before ?? rest) * REST_SHARE
-    if (before !== undefined && isEnough) await makeReady(rows, copy)
+    const passed = await copyOf(rows, partner)
+    if (passed?.phase === 'copying' && before !== undefined && isEnough)
+      await makeReady(rows, passed)
     return true
   }
 
@@ -171,14 +174,21 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
     }
   }
 
-  const looks = createPeriodicWork(LOOK_EVERY_MS, look, (error) =>
-    log.error({ error }, 'setting payments apart failed'),
-  )
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await pause(LOOK_EVERY_MS, stopped.signal)
+      if (stopped.signal.aborted) return
+      await look().catch((error: unknown) => log.error({ error }, 'setting payments apart failed'))
+    }
+  }
+
   return {
-    start: looks.start,
+    start: () => {
+      running = run()
+    },
     stop: () => {
       stopped.abort()
-      return looks.stop()
+      return running
     },
   }
 }

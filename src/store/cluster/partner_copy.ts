@@ -65,6 +65,8 @@ const PAGE = 500
 const SEARCHED_PAGE = 4 * PAGE
 /** Less than PostgreSQL's deadlock_timeout. */
 const LOCK_WITHIN_MS = 100
+/** Less than a commit waits for its answer. */
+const RESTS_WITHIN = '3s'
 const COLUMNS = `partner, from_shard AS "from", to_shard AS "to", actor, reason, phase,
   begun_at AS "begunAt", shifts, cursors, sums, payments, attempts`
 
@@ -93,9 +95,11 @@ export async function copyOf(
 /**
  * A step reads a page by index, whatever the statistics of tables that have just been filled. Its
  * subqueries are of values, each found by index: EXISTS could read all rows for a hash of them. It
- * waits for no disk: a crash that loses it loses its cursor too, and nothing that was later.
+ * waits for no disk: a crash that loses it loses its cursor too, and nothing that was later. The
+ * server ends one that rests: commits of the next owner would wait for a machine that is cut off.
  */
 const BEGIN = `BEGIN; SET LOCAL lock_timeout = '${LOCK_WITHIN_MS}ms';
+  SET LOCAL idle_in_transaction_session_timeout = '${RESTS_WITHIN}';
   SET LOCAL synchronous_commit = off; SET LOCAL jit = off;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_mergejoin = off;
   SET LOCAL enable_hashjoin = off`
@@ -117,19 +121,28 @@ type Saved = Partial<
   Pick<PartnerCopy, 'phase' | 'cursors' | 'sums' | 'payments' | 'shifts' | 'begunAt' | 'attempts'>
 >
 
+/**
+ * The copy as it was read. A former owner that was stopped in between has read an earlier one: its
+ * step would take back what later ones have done.
+ */
+export const AS_READ = 'partner = ? AND phase = ? AND cursors = ?'
+export const asRead = ({ partner, phase, cursors }: PartnerCopy): readonly string[] => [
+  ...[partner, phase, JSON.stringify(cursors)],
+]
+
 export async function saveCopy(rows: Rows, copy: PartnerCopy, changed: Saved): Promise<void> {
   const { phase, cursors, sums, payments, shifts, begunAt, attempts } = { ...copy, ...changed }
   const updated = await rows.run(
     `UPDATE cluster.partner_copies SET phase = ?, begun_at = ?, attempts = ?, payments = ?,
        cursors = ?, sums = ?, shifts = ?
-     WHERE partner = ? AND phase = ?`,
+     WHERE ${AS_READ}`,
     [
       ...[phase, begunAt, attempts, payments],
       ...[JSON.stringify(cursors), JSON.stringify(sums), JSON.stringify(shifts)],
-      ...[copy.partner, copy.phase],
+      ...asRead(copy),
     ],
   )
-  if (updated === 0) throw new Error(`the move of ${copy.partner} has another phase by now`)
+  if (updated === 0) throw new Error(`the move of ${copy.partner} has gone on meanwhile`)
 }
 
 /** The move cannot be made. */

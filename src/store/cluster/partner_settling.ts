@@ -9,7 +9,16 @@
  *   reads again what another one has read.
  */
 import { crashPoint } from '../../base/crash_point.js'
-import { inStep, LAST_LINKS, NOW, saveCopy, type PartnerCopy, type Rows } from './partner_copy.js'
+import {
+  asRead,
+  AS_READ,
+  inStep,
+  LAST_LINKS,
+  NOW,
+  saveCopy,
+  type PartnerCopy,
+  type Rows,
+} from './partner_copy.js'
 import {
   dropsOf,
   NUMBERED,
@@ -107,8 +116,8 @@ async function dropStep(
       await saveCopy(rows, copy, { cursors: { ...copy.cursors, dropped: String(at + 1) } })
       return
     }
-    await rows.run('DELETE FROM cluster.partner_copies WHERE partner = ?', [copy.partner])
-    await end()
+    const sql = `DELETE FROM cluster.partner_copies WHERE ${AS_READ}`
+    if ((await rows.run(sql, asRead(copy))) > 0) await end()
   })
   return drop !== undefined
 }
