@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { FAILED_MOVE_SEEDS, FAILED_RESTORED_MOVE_SEEDS } from './failed_seeds.js'
-import { MOVE_FAULTS } from './moves/faults.js'
+import { COPY_FAULTS, MOVE_FAULTS } from './moves/faults.js'
 import { simulateMoves } from './moves/simulation.js'
 
 const FIRST = 20_261_120
@@ -39,6 +39,14 @@ const REQUIRED_OF_RESTORES = [
   'released again',
 ]
 
+/** In these an owner is killed, paused or cut off at steps of a copy. */
+const COPY_SEEDS = [50_002, 50_014, 50_019, 50_023]
+const REQUIRED_OF_COPIES = [
+  ...['copies', 'keeps', 'partner moved'],
+  ...['step', 'ready', 'put_back', 'settled', 'undone'].map((point) => `partner_copy.${point}`),
+  ...['kill at partner_copy.step', 'store at partner_copy.step', 'pause at partner_copy.put_back'],
+]
+
 t.setTimeout(0)
 
 for (const restores of [false, true]) {
@@ -46,7 +54,7 @@ for (const restores of [false, true]) {
   t.test(`fixed seeds${which} pass`, async (t) => {
     const total = new Map<string, number>()
     for (const seed of restores ? RESTORED_SEEDS : UNRESTORED_SEEDS) {
-      const counts = await simulateMoves({ seed, steps: STEPS, restores })
+      const counts = await simulateMoves({ seed, steps: STEPS, restores, copies: false })
       for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
     }
     for (const what of restores ? REQUIRED_OF_RESTORES : REQUIRED)
@@ -54,13 +62,22 @@ for (const restores of [false, true]) {
   })
 }
 
+t.test('fixed seeds pass whose rows of partners are set apart first', async (t) => {
+  const total = new Map<string, number>()
+  for (const seed of COPY_SEEDS) {
+    const counts = await simulateMoves({ seed, steps: STEPS, copies: true, restores: false })
+    for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
+  }
+  for (const what of REQUIRED_OF_COPIES) t.ok((total.get(what) ?? 0) > 0, what)
+})
+
 t.test('a seed is the same run again', async (t) => {
   const run = (): ReturnType<typeof simulateMoves> =>
-    simulateMoves({ seed: FIRST, steps: STEPS, restores: true })
+    simulateMoves({ seed: FIRST, steps: STEPS, copies: true, restores: true })
   t.same([...(await run())], [...(await run())])
 })
 
-for (const fault of MOVE_FAULTS) {
+for (const fault of [...MOVE_FAULTS, ...COPY_FAULTS]) {
   t.test(fault.name, async (t) => {
     let found: Error | undefined
     let seed = fault.firstSeed

@@ -2,13 +2,16 @@
  * Copies of the simulated server's tables, and the numbers of commits that a restore has lost.
  */
 import type { Bindable } from '../../../src/store/database.js'
+import { partsOfName } from './made.js'
 import type { Tables } from './tables.js'
 
 /** Rows by table. */
 export type CopiedTables = ReadonlyMap<string, readonly CopiedRow[]>
 type CopiedRow = Readonly<Record<string, Bindable>>
 
-const TABLES = `SELECT schema || '.' || name AS name FROM pragma_table_list
+/** Those that the product has made have blanks in their names. */
+const TABLES = `SELECT schema || '.' || iif(instr(name, ' ') > 0, '"' || name || '"', name) AS name
+  FROM pragma_table_list
   WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND schema <> 'temp'`
 /** Sessions are those of processes. */
 const SESSIONS = 'main.pg_stat_activity'
@@ -16,10 +19,13 @@ const SESSIONS = 'main.pg_stat_activity'
 const namesIn = (tables: Tables): readonly string[] =>
   tables.all<{ name: string }>(TABLES).map(({ name }) => name)
 
+/** A table that the product has made keeps the places of its rows. */
+const allIn = (table: string): string => (partsOfName(table).isMade ? 'rowid AS rowid, *' : '*')
+
 export function copyTables(tables: Tables): CopiedTables {
   const copied = new Map<string, readonly CopiedRow[]>()
   for (const table of namesIn(tables))
-    if (table !== SESSIONS) copied.set(table, tables.all(`SELECT * FROM ${table}`))
+    if (table !== SESSIONS) copied.set(table, tables.all(`SELECT ${allIn(table)} FROM ${table}`))
   return copied
 }
 
@@ -28,8 +34,12 @@ export function putBackTables(tables: Tables, copied: CopiedTables): void {
   for (const table of namesIn(tables)) {
     tables.run(`DELETE FROM ${table}`)
     for (const row of copied.get(table) ?? []) {
-      const marks = Object.keys(row).map(() => '?')
-      tables.run(`INSERT INTO ${table} VALUES (${marks.join()})`, Object.values(row))
+      const columns = Object.keys(row)
+      const marks = columns.map(() => '?')
+      tables.run(
+        `INSERT INTO ${table} (${columns.join()}) VALUES (${marks.join()})`,
+        Object.values(row),
+      )
     }
   }
 }

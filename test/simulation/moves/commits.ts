@@ -7,8 +7,11 @@
  */
 import { tenantOf, type PartnerId } from '../../../src/base/ids.js'
 import { lastNumbers, type Numbers } from '../../../src/store/cluster/partner_numbers.js'
+import type { Bindable } from '../../../src/store/database.js'
 import { translated } from './dialect.js'
+import type { ClusterServer } from './server.js'
 import { SHARDS, type Tables } from './tables.js'
+import type { StoredRow, Transactions } from './transactions.js'
 
 /** A new state of an entity, and its event. */
 export interface EntityRow {
@@ -60,7 +63,29 @@ export const accountsOf = (tenant: string) => ({
   paid: `${tenant}:paid`,
 })
 
-export function createCommits(tables: Tables, now: () => number): Commits {
+/** The key of its counter. */
+export const usageOf = (partner: string): string =>
+  JSON.stringify([tenantOfPartner(partner), 'paid'])
+
+/** One payment of two has something to do next. */
+const isOpen = (state: number): boolean => state % 2 === 1
+
+export function createCommits(
+  tables: Tables,
+  now: () => number,
+  { seen, written }: Pick<Transactions, 'seen' | 'written'>,
+): Commits {
+  const all = <Row>(sql: string, parameters: readonly Bindable[] = []): Row[] =>
+    tables.all<Row>(seen(sql), parameters)
+  /** Writes a row in the place of one with the same key. */
+  const put = (name: string, row: StoredRow): void => {
+    const columns = Object.keys(row)
+    const marks = columns.map(() => '?').join()
+    tables.run(`INSERT OR REPLACE INTO ${name} (${columns.join()}) VALUES (${marks})`, [
+      ...Object.values(row),
+    ])
+    written(name, row)
+  }
   /** Two lines, and the balances after them. */
   const post = (
     shard: string,
@@ -70,13 +95,26 @@ export function createCommits(tables: Tables, now: () => number): Commits {
   ): void => {
     for (const [line, [account, balance]] of balances.entries()) {
       const amount = line === 0 ? -cents : cents
-      tables.run(`INSERT INTO ${shard}.ledger_entries VALUES (?, ?, ?, ?, ?, ?, ?, NULL)`, [
-        ...[posting, line, account, tenant, amount, entity, now()],
-      ])
+      tables.run(
+        `INSERT INTO ${shard}.ledger_entries (posting, line, account, tenant, amount, plan, entity,
+           at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [posting, line, account, tenant, amount, String(posting), entity, now()],
+      )
       tables.run(`INSERT OR REPLACE INTO ${shard}.ledger_accounts VALUES (?, ?)`, [
         ...[account, Number(balance)],
       ])
     }
+  }
+  /** Its deliveries have ended. */
+  const settle = (shard: string, tenant: string, sequence: number): void => {
+    const [event] = all<{ position: number }>(
+      `SELECT position FROM ${shard}.events WHERE tenant = ? AND sequence = ?`,
+      [tenant, sequence],
+    )
+    if (event === undefined) return
+    const { position } = event
+    if (tables.run(`DELETE FROM ${shard}.outbox WHERE position = ?`, [position]) > 0)
+      tables.run(`INSERT INTO ${shard}.event_outcomes VALUES (?, ?)`, [position, now()])
   }
   return {
     begin: (partners) => {
@@ -93,17 +131,24 @@ export function createCommits(tables: Tables, now: () => number): Commits {
         }
     },
     has: (shard, partner) =>
-      tables.all(`SELECT 1 FROM ${shard}.partners WHERE id = ?`, [partner]).length > 0,
+      all(`SELECT 1 FROM ${shard}.partners WHERE id = ?`, [partner]).length > 0,
     store: (shard, { row, position, posting, keySequence, balances }) => {
       const { id, partner, key, state, sequence } = row
       const tenant = tenantOfPartner(partner)
       const { available, paid } = accountsOf(tenant)
-      tables.run(`INSERT INTO ${shard}.events VALUES (?, ?, ?, ?, ?)`, [
-        ...[position, tenant, sequence, now(), JSON.stringify(row)],
-      ])
-      tables.run(`INSERT OR REPLACE INTO ${shard}.intents VALUES (?, ?, ?, ?, ?, ?)`, [
-        ...[id, tenant, partner, key, state, sequence],
-      ])
+      settle(shard, tenant, sequence - 1)
+      tables.run(
+        `INSERT INTO ${shard}.events (position, tenant, sequence, created_at, body)
+         VALUES (?, ?, ?, ?, ?)`,
+        [position, tenant, sequence, now(), JSON.stringify(row)],
+      )
+      tables.run(`INSERT INTO ${shard}.outbox VALUES (?)`, [position])
+      const due = isOpen(state) ? now() : null
+      put(`${shard}.intents`, { id, tenant, partner, key, state, sequence, due_at: due })
+      const counter = usageOf(partner)
+      const usage = `SELECT used FROM ${shard}.limit_usage WHERE key = ?`
+      const used = all<{ used: number }>(usage, [counter])[0]?.used ?? 0
+      put(`${shard}.limit_usage`, { key: counter, used: used + PRICE_CENTS })
       post(shard, posting, { tenant, entity: id, cents: PRICE_CENTS }, [
         [available, balances[0]],
         [paid, balances[1]],
@@ -122,16 +167,16 @@ export function createCommits(tables: Tables, now: () => number): Commits {
         ])
     },
     books: (shard) => ({
-      ...tables.all<Numbers>(translated(lastNumbers(shard), shard))[0]!,
-      partners: tables
-        .all<{ id: string }>(`SELECT id FROM ${shard}.partners ORDER BY id`)
-        .map(({ id }) => id),
-      entities: tables.all(
+      ...all<Numbers>(translated(lastNumbers(shard), shard))[0]!,
+      partners: all<{ id: string }>(`SELECT id FROM ${shard}.partners ORDER BY id`).map(
+        ({ id }) => id,
+      ),
+      entities: all(
         `SELECT i.id, i.partner, k.key, i.state, i.sequence
          FROM ${shard}.idempotency AS k JOIN ${shard}.intents AS i ON i.id = k.entity`,
       ),
-      accounts: tables.all(`SELECT id, balance FROM ${shard}.ledger_accounts`),
-      sequences: tables.all(
+      accounts: all(`SELECT id, balance FROM ${shard}.ledger_accounts`),
+      sequences: all(
         `SELECT tenant, max(sequence) AS sequence FROM ${shard}.events GROUP BY tenant`,
       ),
     }),
@@ -139,9 +184,9 @@ export function createCommits(tables: Tables, now: () => number): Commits {
 }
 
 /** The events of both shards, each in the order of its commits. */
-export const eventsIn = (tables: Tables): readonly EntityRow[] =>
+export const eventsIn = ({ tables, seen }: Pick<ClusterServer, 'tables' | 'seen'>) =>
   SHARDS.flatMap((shard) =>
     tables
-      .all<{ body: string }>(`SELECT body FROM ${shard}.events ORDER BY position`)
-      .map(({ body }) => JSON.parse(body) as EntityRow),
+      .all<{ body: string }>(seen(`SELECT body FROM ${shard}.events ORDER BY position`))
+      .map(({ body }): EntityRow => JSON.parse(body) as EntityRow),
   )

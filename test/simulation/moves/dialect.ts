@@ -7,8 +7,13 @@
 
 /** Whether it is about fingerprints or links. */
 export const changesNothing = (sql: string): boolean =>
-  /\b(idempotency_index|links|generate_series)\b/.test(sql)
+  /\b(idempotency_index|links|generate_series|overlay)\b/.test(sql)
 
+/** What a read about links finds: a page of them has none. */
+export const foundNothing = (sql: string): readonly unknown[] =>
+  /\bAS ended\b/.test(sql) ? [{ last: null, first: null, rows: 0, ended: 1 }] : []
+
+const GROWN_WITH_GAPS = /string_agg\(decode[\s\S]*?ORDER BY sequence\)/
 const GROWN = /string_agg\([\s\S]*? ORDER BY ordinal\)/g
 const CAST_TO = /::\w+/g
 const ARRAY = /SELECT unnest\(ARRAY\[(.*?)\]\)/g
@@ -37,7 +42,7 @@ export function createTranslation(): (sql: string, schema: string) => string {
 export const translated = (sql: string, schema: string): string =>
   COLUMNS.test(sql)
     ? COLUMNS_HERE
-    : sql
+    : pagesOf(sql)
         .replaceAll('cluster.', 'main.')
         .replace(/(FROM|UPDATE) owner\b/g, `$1 ${schema}.owner`)
         .replaceAll("to_regclass(shard || '.owner') IS NOT NULL", '1')
@@ -51,49 +56,147 @@ export const translated = (sql: string, schema: string): string =>
         )
         .replace(/ FOR UPDATE( OF \w+)?( SKIP LOCKED)?/g, '')
         .replace(GROWN, 'zeroblob(8 * count(*))')
+        .replace(GROWN_WITH_GAPS, 'zeroblob(8 * (max(sequence) - min(sequence) + 1))')
         .replace(
           ARRAY,
           (_, values: string) => `SELECT * FROM (VALUES (${values.replaceAll(', ', '), (')}))`,
         )
         .replaceAll('json_each_text(', 'json_each(')
-        .replace(/\b(greatest|least)\(/g, (_, name) => (name === 'least' ? 'min(' : 'max('))
-        .replace(/ ONLY /g, ' ')
+        .replaceAll('strpos(', 'instr(')
+        .replace(/\('0' \|\| (\?1|'\w*'|\d+)\)::bigint/g, "CAST('0' || $1 AS INTEGER)")
         .replace(CAST_TO, '')
         .replace(/(FROM [\w."]+)\s+ON CONFLICT/, '$1 WHERE true ON CONFLICT')
 const EACH_PARTNER = 'FROM (SELECT value AS partner FROM json_each(?1)) WHERE true'
 
-const MOVED =
-  /^\s*WITH gone AS \((DELETE FROM (\S+) AS x WHERE [\s\S]*?) RETURNING x\.\*\)\s*(INSERT[\s\S]*)$/
+/** A page of the product has so many times the rows of one here: so these books have some, too. */
+const PAGE_SHARE = 100
+/** Each row of a table is on so many pages. */
+const PAGES_PER_ROW = 8
+
+/** Steps of a copy take fewer rows. */
+function pagesOf(sql: string): string {
+  if (sql.includes('ctid') || sql.includes('pg_relation_size'))
+    return sql
+      .replace(/ctid (>=|>|<) '\((\d+),0\)'/g, `(rowid - 1) * ${PAGES_PER_ROW} $1 $2`)
+      .replace(
+        /pg_relation_size\('([^']+)'\) \/ \d+/,
+        `(SELECT coalesce(max(rowid), 0) * ${PAGES_PER_ROW} FROM ONLY $1)`,
+      )
+  if (!/WITH page AS|CREATE TEMP TABLE forgotten/.test(sql)) return sql
+  const fewer = (_: string, before: string, rows: string): string =>
+    before + Math.ceil(Number(rows) / PAGE_SHARE)
+  return sql.replace(/(LIMIT |count\(\*\) < |sequence < )(\d+)\b/g, fewer)
+}
+
+const TABLE = '(?:ONLY )?\\w+\\.(?:\\w+|"[^"]+")'
+const DELETED = new RegExp(
+  `^\\s*DELETE FROM (${TABLE})(?: AS x)?(?: USING (\\w+))?\\s+WHERE ([\\s\\S]*?)` +
+    `\\s*RETURNING (?:x\\.)?\\*\\s*$`,
+)
 const USING = /^\s*(DELETE FROM \S+ AS \w+) USING (\w+)\s+WHERE ([\s\S]*)$/
 const TEMPORARY = /^\s*CREATE TEMP TABLE (\w+) ON COMMIT DROP AS/
+const CHANGES = /^\s*(DELETE|INSERT)/
 
 /** A statement of a transaction, as statements of which the last one but temporary ones counts. */
 export interface Parts {
   readonly statements: readonly string[]
-  /** A temporary table that it makes. */
-  readonly temporary?: string
+  /** Those that do nothing when no row is deleted: they are not the first or the last one. */
+  readonly changes?: readonly string[]
+  /** Temporary tables that it makes. */
+  readonly temporary: readonly string[]
+  /** The table whose rows it deletes, as \`gone\`. */
+  readonly from?: string
 }
 
-/** The table whose rows a translated statement moves to another one. */
-export const movedFrom = (sql: string): string | undefined => MOVED.exec(sql)?.[2]
+/** What a step of a copy reads before it takes rows. @param sql translated */
+export function pageIn(sql: string): string | undefined {
+  if (!/^\s*WITH page AS/.test(sql)) return undefined
+  const { tables } = commonTablesIn(sql)
+  return tables.some(({ body }) => CHANGES.test(body)) ? tables[0]!.body : undefined
+}
 
 /** @param sql translated */
 export function partsOf(sql: string): Parts {
-  const [, deleted = '', from = '', inserted = ''] = MOVED.exec(sql) ?? []
-  if (deleted !== '') {
-    const condition = deleted.slice(deleted.indexOf(' WHERE '))
-    return {
-      statements: [
-        'DROP TABLE IF EXISTS temp.gone',
-        `CREATE TEMP TABLE gone AS SELECT x.* FROM ${from} AS x${condition}`,
-        ...[deleted, inserted],
-      ],
-    }
-  }
+  const { tables, rest } = commonTablesIn(sql)
+  if (tables.some(({ body }) => CHANGES.test(body))) return changingParts(tables, rest)
   const [, rows = '', other = '', joined = ''] = USING.exec(sql) ?? []
   if (rows !== '')
-    return { statements: [`${rows} WHERE EXISTS (SELECT 1 FROM ${other} WHERE ${joined})`] }
+    return {
+      statements: [`${rows} WHERE EXISTS (SELECT 1 FROM ${other} WHERE ${joined})`],
+      temporary: [],
+    }
   const [, temporary] = TEMPORARY.exec(sql) ?? []
-  if (temporary === undefined) return { statements: [sql] }
-  return { statements: [sql.replace(' ON COMMIT DROP', '')], temporary }
+  if (temporary === undefined) return { statements: [sql], temporary: [] }
+  return { statements: [sql.replace(' ON COMMIT DROP', '')], temporary: [temporary] }
+}
+
+interface CommonTable {
+  readonly name: string
+  readonly body: string
+}
+
+/** Each of its common tables in order: none of the product's needs what another one has changed. */
+function changingParts(tables: readonly CommonTable[], rest: string): Parts {
+  const made: string[] = []
+  const changes: string[] = []
+  let from: string | undefined
+  const make = (name: string, rows: string): readonly string[] => {
+    made.push(name)
+    return [`DROP TABLE IF EXISTS temp.${name}`, `CREATE TEMP TABLE ${name} AS ${rows}`]
+  }
+  const statements = tables.flatMap(({ name, body }) => {
+    const [, table = '', using, condition = ''] = DELETED.exec(body) ?? []
+    if (table === '' && !CHANGES.test(body)) return make(name, body)
+    if (table === '') {
+      changes.push(body)
+      return [body]
+    }
+    const isFirst = from === undefined
+    from ??= table
+    const beside = using === undefined ? '' : `, ${using}`
+    const isGone =
+      using === undefined ? condition : `EXISTS (SELECT 1 FROM ${using} WHERE ${condition})`
+    const deleted = [
+      ...make(name, `SELECT x.* FROM ${table} AS x${beside} WHERE ${condition}`),
+      `DELETE FROM ${table} AS x WHERE ${isGone}`,
+    ]
+    changes.push(...(isFirst ? deleted.slice(-1) : deleted))
+    return deleted
+  })
+  if (CHANGES.test(rest)) changes.push(rest)
+  return {
+    statements: [...statements, rest],
+    changes,
+    temporary: made,
+    ...(from === undefined ? {} : { from }),
+  }
+}
+
+const HEAD = /^\s*(?:WITH|,)\s*(\w+) AS (?:MATERIALIZED )?\(/
+
+function commonTablesIn(sql: string): { readonly tables: CommonTable[]; readonly rest: string } {
+  const tables: CommonTable[] = []
+  let rest = sql
+  for (;;) {
+    const head = HEAD.exec(rest)
+    if (head === null || (tables.length === 0) !== /^\s*WITH/.test(rest)) return { tables, rest }
+    const end = closing(rest, head[0].length)
+    tables.push({ name: head[1]!, body: rest.slice(head[0].length, end) })
+    rest = rest.slice(end + 1)
+  }
+}
+
+/** Where the parenthesis that is open at this place closes. */
+function closing(sql: string, start: number): number {
+  let isText = false
+  for (let [at, depth] = [start, 1]; at < sql.length; at++) {
+    const character = sql[at]
+    if (character === "'") isText = !isText
+    else if (!isText && character === '(') depth += 1
+    else if (!isText && character === ')') {
+      depth -= 1
+      if (depth === 0) return at
+    }
+  }
+  throw new Error(`a parenthesis is open in ${sql}`)
 }

@@ -10,6 +10,8 @@ export interface MoveFault {
   readonly finding: RegExp
   /** Without other faults than moves. */
   readonly isCalm?: true
+  /** Rows of partners are set apart before they move. */
+  readonly copies?: true
   /** Each replaces a text in the statements that contain the first one. */
   readonly edits?: readonly (readonly [of: string, text: string, replacement: string])[]
   /** The shard is released before the drain has ended. */
@@ -116,6 +118,45 @@ export const MOVE_FAULTS: readonly MoveFault[] = [
       [' AS pending', 'held_epoch = ?4 AND held_batch = ?5', '?4 + ?5 >= 0'],
     ],
     finding: /UNIQUE constraint failed|a partner is not served/,
+  },
+]
+
+/** While rows are set apart. */
+export const COPY_FAULTS: readonly MoveFault[] = [
+  {
+    name: 'an intent that changes again stays set apart, too',
+    firstSeed: FIRST + 7,
+    copies: true,
+    edits: [[' intents touched"() RETURNS', 'WHERE id = NEW.id', 'WHERE id <> id']],
+    finding: /has each intent once|has its key/,
+  },
+  {
+    name: 'events are set apart with other numbers than those of the move',
+    firstSeed: FIRST + 1,
+    copies: true,
+    edits: [['twin_outcomes', 'SELECT position +', 'SELECT position + 1 +']],
+    finding: /each row of events that is set apart has its twin/,
+  },
+  {
+    name: 'entries that are set apart do not move',
+    firstSeed: FIRST + 2,
+    copies: true,
+    edits: [[' new ledger_entries" INHERIT', 'ALTER TABLE', 'ANALYZE']],
+    finding: /postings are in the order of events|is what its events say/,
+  },
+  {
+    name: 'a step that puts rows in place leaves the first one',
+    firstSeed: FIRST + 1,
+    copies: true,
+    edits: [['ctid >=', 'ctid >=', 'ctid >']],
+    finding: /a posting is what it was|is delivered, or will be|has each intent once/,
+  },
+  {
+    name: 'a step of an owner that is cut off rests',
+    firstSeed: 31_003,
+    copies: true,
+    edits: [["idle_in_transaction_session_timeout = '3s'", "'3s'", "'3600s'"]],
+    finding: /waits for a step that rests/,
   },
 ]
 

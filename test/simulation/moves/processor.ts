@@ -13,8 +13,11 @@ import type { PartnerUpdate } from '../../../protos/types/causeway/internal/v1/P
 import type { PartnerUpdate__Output } from '../../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { Clock, Pause } from '../../../src/base/clock.js'
 import { createMember, type Member } from '../../../src/processor/cluster/member.js'
+import type { PeriodicWork } from '../../../src/base/periodic_work.js'
+import { createPartnerCopies } from '../../../src/processor/cluster/partner_copies.js'
 import {
   createPartnerMoves,
+  indexEntriesOf,
   type PartnerMoves,
 } from '../../../src/processor/cluster/partner_move.js'
 import { createBooksClock } from '../../../src/processor/cycle/books_clock.js'
@@ -57,7 +60,8 @@ export interface ClusterProcess {
   watch(ends: Pick<StreamEnds, 'announced' | 'ended'>): boolean
   /** The stream of commands. @returns undefined: it does not listen */
   open(ends: Omit<StreamEnds, 'announced'>): OpenStreams | undefined
-  cluster(): Pick<Cluster, 'requestMove' | 'requestPartnerMove' | 'seenShards'>
+  cluster(): Pick<Cluster, 'requestMove' | 'seenShards'> &
+    Pick<Cluster, 'requestPartnerMove' | 'requestPartnerCopy' | 'keepPartner'>
   end(why: string): void
 }
 
@@ -70,7 +74,10 @@ export interface ClusterProcessOptions {
   readonly elapsed: () => number
   readonly clock: Clock
   readonly isReachable: () => boolean
+  readonly isPaused: () => boolean
   readonly fault: MoveFault | undefined
+  /** It sets rows of partners apart. */
+  readonly copies: boolean
   /** Absent where the books are never set back. */
   readonly restores?: ProcessorRestores
   readonly onEnd: (why: string) => void
@@ -100,6 +107,7 @@ interface Serving {
   readonly directory: DirectoryService
   readonly recovery: ShardRecovery | undefined
   readonly moves: PartnerMoves
+  readonly copies: PeriodicWork | undefined
 }
 
 export function startClusterProcess(options: ClusterProcessOptions): ClusterProcess {
@@ -118,6 +126,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     scheduler,
     isAlive: () => alive,
     isReachable: options.isReachable,
+    isPaused: options.isPaused,
     onEnd: (call) => void endings.push(call),
   }
   const end = (why: string): void => {
@@ -170,7 +179,9 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
   })
 
   /** Ends with every stream, or after CLOSE_WITHIN_MS, and all that was answered. */
-  const leave = async ({ moves, recovery, held, member, directory }: Serving): Promise<void> => {
+  const leave = async (whole: Serving): Promise<void> => {
+    const { copies, moves, recovery, held, member, directory } = whole
+    await copies?.stop()
     await moves.stop()
     isDraining = true
     directory.close()
@@ -228,7 +239,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     })
   }
   /** The moves of partners to and from the shard, as in the composition root. */
-  const partnerMoves = (whole: Omit<Serving, 'moves'>): PartnerMoves => {
+  const partnerMoves = (whole: Omit<Serving, 'moves' | 'copies'>): PartnerMoves => {
     const { shard, held, books, member, directory } = whole
     const progress = () => ({ booksId: shard, ...held.ownership() })
     return createPartnerMoves({
@@ -244,6 +255,17 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
       },
     })
   }
+  const partnerCopies = ({
+    shard,
+    books: { memory },
+    member,
+  }: Pick<Serving, 'shard' | 'books' | 'member'>): PeriodicWork =>
+    createPartnerCopies({
+      ...{ shard, moves: member.moves, elapsed, pause, log },
+      connect: () => Promise.resolve(server.connectForMove(link)),
+      willLeave: () => undefined,
+      forget: (keys) => memory.keyIndex.remove(indexEntriesOf(keys)),
+    })
   const start = async (): Promise<void> => {
     const { shard, books: owned } = await take()
     const { held, writer } = owned
@@ -261,12 +283,15 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     const info = { shard, epoch: () => held.ownership().epoch, shards: member.shards }
     const directory = directoryService(books.memory, VAULT, info, () => Promise.resolve())
     const opened = { shard, held, writer, books, member, directory, recovery }
-    const whole: Serving = { ...opened, moves: partnerMoves(opened) }
+    const copies = options.copies ? partnerCopies(opened) : undefined
+    const whole: Serving = { ...opened, moves: partnerMoves(opened), copies }
     recovery?.serving(() => void restart(whole).catch(stop))
     member.onMove(() => void moveAway(whole).catch(stop))
     serving = whole
     await member.serve(`${name}:1`, recovery?.isActive === true, () => streams.size)
-    if (recovery?.isActive !== true) whole.moves.start()
+    if (recovery?.isActive === true) return
+    whole.moves.start()
+    copies?.start()
   }
   const recoveryOf = async (
     shard: string,

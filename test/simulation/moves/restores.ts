@@ -75,10 +75,10 @@ export function createRestores(options: RestoresOptions): Restores {
       machine.isStopped = true
     }
     clock.pass(TAKES_MS)
-    const rows = eventsIn(server.tables)
+    const rows = eventsIn(server)
     copies.splice(1 + random.int(copies.length))
     server.restore(copies.at(-1)!)
-    const kept = eventsIn(server.tables)
+    const kept = eventsIn(server)
     eras.push({ rows, kept })
     count(kept.length < rows.length ? 'restored with a loss' : 'restored')
     for (const gateway of gateways) if (random.once(3)) gateway.restart()

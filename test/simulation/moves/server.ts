@@ -25,10 +25,11 @@ import {
   putBackTables,
   type CopiedTables,
 } from './cluster_copies.js'
-import { createCommits, type Change, type StoredBooks } from './commits.js'
+import { createCommits, usageOf, type Change, type StoredBooks } from './commits.js'
 import { createTranslation, ownStatement } from './dialect.js'
+import { ServerError, statementsIn } from './made.js'
 import { openTables, type Tables } from './tables.js'
-import { createTransactions } from './transactions.js'
+import { createTransactions, lockOf } from './transactions.js'
 
 /** A process at its end of a connection. */
 export interface Link {
@@ -36,6 +37,8 @@ export interface Link {
   readonly scheduler: Scheduler
   isAlive(): boolean
   isReachable(): boolean
+  /** Its machine does not run: what it sends now is sent when it runs again. */
+  isPaused(): boolean
   /** Called once, when the process has ended. */
   onEnd(call: () => void): void
 }
@@ -55,6 +58,8 @@ export interface StoredRecovery {
 export interface ClusterServer {
   readonly scheduler: Scheduler
   readonly tables: Tables
+  /** A statement on the rows as all see them. */
+  seen(sql: string): string
   connect(link: Link, schema: string): ServerConnection
   /** A session whose statements on rows are no steps: they wait for no other, and none for them. */
   connectForMove(link: Link): ServerConnection
@@ -74,8 +79,8 @@ export interface ClusterServerOptions {
   readonly partners: Readonly<Record<string, readonly string[]>>
   /** Changes a statement. */
   readonly planted: (sql: string) => string
-  /** A transaction has changed rows. */
-  readonly onMoved: () => void
+  /** A transaction has changed these tables. */
+  readonly onMoved: (tables: readonly string[], isStep: boolean) => void
   readonly onViolation: (violation: Error) => void
 }
 
@@ -86,7 +91,11 @@ interface Commit {
 
 const RENAME = 'UPDATE pg_stat_activity SET application_name = ? WHERE pid = ?'
 /** Statements of a move that others wait for, or that wait for others. */
-const IS_STEP = /^\s*(BEGIN|COMMIT|ROLLBACK)|FOR UPDATE|^\s*UPDATE cluster\.partner_moves/
+const IS_STEP =
+  /^\s*(BEGIN|COMMIT|ROLLBACK)|FOR UPDATE OF|FOR UPDATE$|^\s*UPDATE cluster\.partner_moves/
+/** A copy has many: the begin of its steps is one for some of them, their end for all. */
+const OF_COPY = /^BEGIN.*enable_seqscan/s
+const BEGIN_ONCE_IN = 3
 /** PostgreSQL's driver has booleans where SQLite has 0 and 1. */
 const BOOLEANS = ['same_version', 'same_salt', 'linked'] as const
 
@@ -118,8 +127,6 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
   const scheduler = createScheduler()
   scheduler.hold()
   const tables = openTables(now)
-  const commits = createCommits(tables, now)
-  commits.begin(options.partners)
   const owners = new Map<string, Owner>()
   const open = new Set<number>()
   /** The server has ended them. */
@@ -128,10 +135,14 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
   const transactions = createTransactions({
     ...{ tables, now },
     onEnded: (session) => ended.add(session),
+    onRests: (what) => onViolation(new Error(`${what} waits for a step that rests`)),
     onCommitted: onMoved,
   })
+  const commits = createCommits(tables, now, transactions)
+  commits.begin(options.partners)
   const translation = createTranslation()
   let sessions = 0
+  let steps = 0
 
   const owner = (shard: string): Omit<Owner, 'lastWriteSentAt'> => {
     const columns =
@@ -196,12 +207,22 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
     return result
   }
   const execute = (session: number, schema: string, sent: Sent): Result => {
+    const [first, ...more] = sent.sql.includes(';') ? statementsIn(sent.sql) : [sent.sql]
+    let result = executeOne(session, schema, { ...sent, sql: first! })
+    for (const sql of more)
+      if (!(result instanceof Error)) result = executeOne(session, schema, { ...sent, sql })
+    return result
+  }
+  const executeOne = (session: number, schema: string, sent: Sent): Result => {
     const { sql, parameters } = sent
+    transactions.expire()
     if (ended.has(session)) return new Error('terminating connection: it rested in a transaction')
-    if (transactions.control(session, sql)) return 0
+    if (transactions.control(session, planted(sql))) return 0
     if (transactions.isSkipped(session, sql, parameters)) return sql.startsWith('SELECT') ? [] : 0
-    const text = (): string => translation(planted(sql), schema)
-    if (transactions.has(session)) return transactions.execute(session, text(), sql, parameters)
+    const translatedSql = (): string => translation(planted(sql), schema)
+    if (transactions.has(session))
+      return transactions.execute(session, translatedSql(), sql, parameters)
+    const text = (): string => transactions.seen(translatedSql())
     if (/^\s*(UPDATE|WITH raised)/.test(sql)) return update(schema, sent)
     if (sql.includes("'application_name'"))
       return tables.run(RENAME, [parameters[0] ?? '', session])
@@ -213,6 +234,7 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
     const session = (sessions += 1)
     let queue: Promise<unknown> = Promise.resolve()
     let next: Commit | undefined
+    let isClosed = false
     const name = isForMove ? sessionName('move') : sessionName(commitsOf(link.holder))
     tables.run('INSERT INTO pg_stat_activity VALUES (?, ?)', [session, name])
     open.add(session)
@@ -235,17 +257,31 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
           else resolve(withBooleans(result))
         }
         const run = (): Promise<void> => {
-          if (!open.has(session)) return Promise.resolve()
-          const result = execute(session, schema, sent)
+          if (!open.has(session)) {
+            if (isClosed) reject(new Error('the connection is closed'))
+            return Promise.resolve()
+          }
+          const result = answered(() => execute(session, schema, sent))
           const arrive = (): Promise<void> => Promise.resolve(settle(result))
           void link.scheduler.inOrder('answer', arrive, link.isReachable)
           return Promise.resolve()
         }
-        if (isForMove && !IS_STEP.test(sql) && link.isReachable() && open.has(session))
+        const rows = (sent.commit?.changes ?? []).flatMap(rowsOf)
+        const isFree = (): boolean =>
+          !transactions.isBlocked(session, sql, parameters, schema, rows)
+        const isStep = OF_COPY.test(sql) ? (steps += 1) % BEGIN_ONCE_IN === 0 : IS_STEP.test(sql)
+        if (
+          isForMove &&
+          !isStep &&
+          link.isReachable() &&
+          !link.isPaused() &&
+          open.has(session) &&
+          isFree()
+        )
           return settle(attempt(() => execute(session, schema, sent), onViolation))
+        const isHeldBack = isForMove && link.isPaused()
         const isReady = (): boolean =>
-          (!link.isAlive() || link.isReachable()) &&
-          !transactions.isBlocked(session, sql, parameters, schema)
+          (!link.isAlive() || (link.isReachable() && !(isHeldBack && link.isPaused()))) && isFree()
         const step = (): Promise<void> => Promise.resolve().then(run)
         scheduler.inOrder('statement', step, isReady).catch(onViolation)
       })
@@ -271,13 +307,17 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
       exec: async (sql) => void (await ask(sql)),
       onNotice: () => undefined,
       onLost: () => undefined,
-      close: () => (isForMove ? endSession() : Promise.resolve()),
+      close: () => {
+        isClosed = isForMove
+        return isForMove ? endSession() : Promise.resolve()
+      },
     }
   }
 
   return {
     scheduler,
     tables,
+    seen: transactions.seen,
     owner,
     recovery,
     books: (shard) => commits.books(shard),
@@ -286,6 +326,7 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
       for (const session of open) transactions.rollBack(session)
       open.clear()
       putBackTables(tables, rows)
+      transactions.restored()
       owners.clear()
       for (const [shard, row] of copied) owners.set(shard, row)
       numbers.restored(copied)
@@ -296,10 +337,26 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
   }
 }
 
+/** What a commit writes, and a step of a copy may have taken. */
+const rowsOf = ({ row }: Change): readonly string[] => [
+  lockOf('intents', row.id),
+  lockOf('limit_usage', usageOf(row.partner)),
+]
+
+/** An error of the server is an answer. */
+function answered(run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof ServerError) return error
+    throw error
+  }
+}
+
 /** A statement that the server does not know is a fault of the simulation. */
 function attempt(run: () => Result, onViolation: (violation: Error) => void): Result {
   try {
-    return run()
+    return answered(run)
   } catch (error) {
     onViolation(error as Error)
     return error as Error
@@ -309,5 +366,10 @@ function attempt(run: () => Result, onViolation: (violation: Error) => void): Re
 function withBooleans(result: readonly unknown[] | number): readonly unknown[] | number {
   const [row] = Array.isArray(result) ? (result as Record<string, unknown>[]) : []
   if (row !== undefined) for (const name of BOOLEANS) if (name in row) row[name] = row[name] === 1
+  if (row?.['prints'] instanceof Uint8Array)
+    return (result as Record<string, unknown>[]).map((each) => ({
+      ...each,
+      prints: Buffer.from(each['prints'] as Uint8Array),
+    }))
   return result
 }

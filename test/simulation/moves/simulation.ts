@@ -9,7 +9,7 @@
  * - A shard is served within SERVED_WITHIN_MS once all machines work.
  * - Restored shards are released within RELEASED_WITHIN_MS, and the spares start then.
  * - A move without other faults fails no call.
- * - At the end every partner is served at each gateway.
+ * - At the end every partner is served at each gateway, and no row is set apart.
  */
 import assert from 'node:assert/strict'
 import { createSeededRandom } from '../../fuzz/seeded_random.js'
@@ -19,6 +19,7 @@ import { withFault, type MoveFault } from './faults.js'
 import { createSimulatedGateway, type SimulatedGateway, type SimulatedMachine } from './gateway.js'
 import { checkHistories } from './histories.js'
 import { startClusterProcess, type ClusterProcess } from './processor.js'
+import { checkNothingIsLeft, checkStep } from './copy_checks.js'
 import { checkPartners } from './partner_checks.js'
 import { createPartnerOperator, DISTURBANCES, type Disturbance } from './partners.js'
 import { createRestores } from './restores.js'
@@ -33,6 +34,8 @@ export interface MovesOptions {
   readonly fault?: MoveFault
   /** Whether the books are set back to copies. Default: of half of the seeds. */
   readonly restores?: boolean
+  /** Whether rows of partners are set apart before they move. Default: of half of the seeds. */
+  readonly copies?: boolean
 }
 
 interface Machine extends SimulatedMachine {
@@ -70,6 +73,8 @@ const DOWN_MS = [0, 500, 3_000, 8_000] as const
 const SERVED_WITHIN_MS = 20_000
 /** The operator reconciles first. */
 const RELEASED_WITHIN_MS = 120_000
+/** Five attempts to move the partner, then its rows go back. */
+const SETTLED_WITHIN_MS = 180_000
 const CALM_EVERY_STEPS = 1_500
 
 const lastKey = (partner: string): string => `${partner} last`
@@ -81,6 +86,8 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   const random = createSeededRandom(seed, 0)
   const isRestored =
     options.restores ?? (fault === undefined ? seed % 4 > 1 : fault.raisesByOne === true)
+  const hasCopies =
+    options.copies ?? (fault === undefined ? (seed >> 2) % 2 === 1 : fault.copies === true)
   const isCalm = fault === undefined ? seed % 4 === 0 : fault.isCalm === true
   const clock = simulatedClock()
   const counts = new Map<string, number>()
@@ -99,9 +106,14 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   const planted = (sql: string): string => withFault(sql, fault)
   const server = openClusterServer({
     ...{ now: () => clock.now(), partners: PARTNERS, planted, onViolation },
-    onMoved: () => {
+    onMoved: (tables, isStep) => {
+      const isOfBooks = tables.some((name) => !name.startsWith('main.'))
+      if (isStep) {
+        if (isOfBooks) checked(() => checkStep(server, tables))
+        return
+      }
       count('partner moved')
-      checked(() => checkPartners(server.tables, EVERYONE))
+      checked(() => checkPartners(server, EVERYONE))
     },
   })
   const wire = createScheduler()
@@ -112,6 +124,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     machine.scheduler.hold()
     return startClusterProcess({
       ...{ name: machine.name, own, server, scheduler: machine.scheduler, fault, onViolation },
+      copies: hasCopies,
       ...(isRestored && {
         restores: {
           disk: machine.disk,
@@ -122,6 +135,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
       elapsed: () => clock.now(),
       clock,
       isReachable: () => !machine.isCutFromStore,
+      isPaused: () => machine.isPaused,
       onEnd: (why) => {
         count(`ended: ${why}`)
         restores?.ended(machine, why)
@@ -275,8 +289,19 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   }
   const partnerMoves = createPartnerOperator<Machine>({
     ...{ random: createSeededRandom(seed, 2), server, machines, ownerOf, count },
+    copies: hasCopies,
     disturb: isCalm ? undefined : disturb,
   })
+  /** What is set apart is of one shard again. */
+  const untilSettled = async (): Promise<void> => {
+    const since = clock.now()
+    while (server.tables.all('SELECT 1 FROM partner_copies').length > 0) {
+      if (clock.now() - since > SETTLED_WITHIN_MS)
+        throw new Error(`rows are set apart for longer than ${SETTLED_WITHIN_MS} ms`)
+      await advance()
+    }
+    checkNothingIsLeft(server)
+  }
   /** Every partner is served at the end, at each gateway. A take-over can fail the first call. */
   const callLast = async (): Promise<void> => {
     const since = clock.now()
@@ -297,7 +322,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     }
   }
   const act = (): Promise<void> | void => {
-    if (random.once(4)) return partnerMoves.move()
+    if (random.once(hasCopies ? 2 : 4)) return partnerMoves.move()
     if (random.once(3)) return move()
     if (isCalm) return
     if (random.once(2)) repair(random.pick(machines))
@@ -319,14 +344,15 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     await release()
     const end = clock.now() + SERVED_WITHIN_MS
     while (clock.now() < end) await advance()
+    await untilSettled()
     await callLast()
     const history = gateways.flatMap((gateway) => gateway.history)
     if (isCalm && !isRestored) {
       const failed = history.filter(({ outcome }) => outcome === 'unknown')
       assert.equal(failed.length, 0, 'a move without other faults fails no call')
     }
-    checkPartners(server.tables, EVERYONE)
-    checkHistories(history, eventsIn(server.tables), restores?.eras)
+    checkPartners(server, EVERYONE)
+    checkHistories(history, eventsIn(server), restores?.eras)
     return counts
   } finally {
     for (const machine of machines) machine.scheduler.forget()

@@ -6,6 +6,7 @@
  */
 import initSqlJs, { type Database as Loaded, type Statement } from 'sql.js'
 import type { Bindable } from '../../../src/store/database.js'
+import { MADE, partsOfName } from './made.js'
 
 export const SHARDS = ['books_1', 'books_2'] as const
 
@@ -28,9 +29,12 @@ const CLUSTER = {
   partner_moves: `partner TEXT PRIMARY KEY, from_shard TEXT NOT NULL, to_shard TEXT NOT NULL,
     requested_at INTEGER NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL, ended_at INTEGER,
     cause TEXT, begun_at INTEGER, held_epoch INTEGER, held_batch INTEGER`,
-  partner_copies: `partner TEXT PRIMARY KEY, from_shard TEXT, to_shard TEXT, actor TEXT,
-    reason TEXT, phase TEXT, begun_at INTEGER, shifts TEXT, cursors TEXT, sums TEXT,
-    payments INTEGER, attempts INTEGER`,
+  partner_copies: `partner TEXT PRIMARY KEY, from_shard TEXT NOT NULL, to_shard TEXT NOT NULL,
+    actor TEXT NOT NULL, reason TEXT NOT NULL, phase TEXT NOT NULL, begun_at INTEGER,
+    shifts TEXT NOT NULL DEFAULT '{}', cursors TEXT NOT NULL DEFAULT '{}',
+    sums TEXT NOT NULL DEFAULT '{}', payments INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0`,
+  ...MADE,
   pg_stat_activity: 'pid INTEGER PRIMARY KEY, application_name TEXT NOT NULL',
 } as const
 
@@ -43,13 +47,14 @@ const BOOKS = {
   recoveries: 'number INTEGER PRIMARY KEY, released_at INTEGER, position_to INTEGER',
   partners: 'id TEXT PRIMARY KEY',
   intents: `${OF_TENANT}, partner TEXT NOT NULL, key TEXT NOT NULL, state INTEGER NOT NULL,
-    sequence INTEGER NOT NULL`,
+    sequence INTEGER NOT NULL, due_at INTEGER`,
   ledger_accounts: 'id TEXT PRIMARY KEY, balance INTEGER NOT NULL',
   ledger_entries: `posting INTEGER NOT NULL, line INTEGER NOT NULL, account TEXT NOT NULL,
-    tenant TEXT NOT NULL, amount INTEGER NOT NULL, entity TEXT NOT NULL, at INTEGER NOT NULL,
-    posted_as INTEGER, PRIMARY KEY (posting, line)`,
-  events: `position INTEGER PRIMARY KEY, tenant TEXT NOT NULL, sequence INTEGER NOT NULL,
-    created_at INTEGER NOT NULL, body TEXT NOT NULL`,
+    tenant TEXT NOT NULL, amount INTEGER NOT NULL, balance INTEGER, plan TEXT,
+    entity TEXT NOT NULL, at INTEGER NOT NULL, posted_as INTEGER, PRIMARY KEY (posting, line)`,
+  events: `position INTEGER PRIMARY KEY, id TEXT, tenant TEXT NOT NULL, sequence INTEGER NOT NULL,
+    type TEXT, entity TEXT, created_at INTEGER NOT NULL, body TEXT NOT NULL, request_id TEXT,
+    cause TEXT, traceparent TEXT`,
   idempotency: `sequence INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
     request_hash TEXT NOT NULL DEFAULT '', entity TEXT NOT NULL, response TEXT NOT NULL DEFAULT ''`,
   idempotency_prints: 'first INTEGER PRIMARY KEY, prints BLOB NOT NULL',
@@ -59,7 +64,8 @@ const BOOKS = {
   moved_postings: 'first INTEGER PRIMARY KEY, below INTEGER NOT NULL',
   nonces: 'id INTEGER PRIMARY KEY, seen_at INTEGER NOT NULL, fingerprints BLOB NOT NULL',
   // What the simulated partners do not have.
-  ...{ payouts: OF_TENANT, beneficiaries: OF_TENANT, webhook_endpoints: OF_TENANT },
+  payouts: `${OF_TENANT}, state TEXT, due_at INTEGER`,
+  ...{ beneficiaries: OF_TENANT, webhook_endpoints: OF_TENANT },
   ...{ fx_quotes: OF_TENANT, routes: OF_TENANT, discrepancies: OF_TENANT },
   ...{ request_actions: OF_TENANT, signing_keys: OF_TENANT },
   user_erasures: `${OF_TENANT}, ended_at INTEGER`,
@@ -68,7 +74,7 @@ const BOOKS = {
   idempotency_retention: 'kind TEXT PRIMARY KEY',
   archives: 'name TEXT PRIMARY KEY',
   balance_alerts: 'account TEXT PRIMARY KEY',
-  limit_usage: 'key TEXT PRIMARY KEY',
+  limit_usage: 'key TEXT PRIMARY KEY, used INTEGER NOT NULL',
   event_retention: 'tenant TEXT PRIMARY KEY, position INTEGER NOT NULL',
   event_outcomes: 'position INTEGER PRIMARY KEY, settled_at INTEGER',
   outbox: 'position INTEGER PRIMARY KEY',
@@ -88,14 +94,28 @@ const FIRST_ROWS = (shard: string): readonly string[] => [
 const made = (schema: string, tables: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(tables).map(([name, columns]) => `CREATE TABLE ${schema}.${name} (${columns})`)
 
-/** Columns of a table, as it was created. */
-export const columnsIn = (schema: string, table: string): string | undefined =>
-  new Map<string, string>(Object.entries(schema === 'main' ? CLUSTER : BOOKS)).get(table)
+/** Columns of a table, as it was created. Rows of one that a statement made keep their order. */
+export function columnsOf(name: string): string | undefined {
+  const { schema, table, isMade, like } = partsOfName(name)
+  const all = new Map<string, string>(Object.entries(schema === 'main' ? CLUSTER : BOOKS))
+  const columns = all.get(isMade ? like : table)
+  return isMade ? columns?.replace('INTEGER PRIMARY KEY', 'INT PRIMARY KEY') : columns
+}
 
+type Value = number | null
+/** Without what is null, as PostgreSQL's. */
+const among =
+  (pick: (...values: number[]) => number) =>
+  (...values: readonly Value[]): Value => {
+    const known = values.filter((value) => value !== null)
+    return known.length === 0 ? null : pick(...known)
+  }
 const FUNCTIONS = {
   split_part: (text: string, by: string, part: number): string => text.split(by)[part - 1] ?? '',
   starts_with: (text: string, start: string): number => Number(text.startsWith(start)),
 }
+/** They take any number of values: sql.js has that from the length of a function. */
+const OF_ANY = { least: among(Math.min), greatest: among(Math.max) }
 
 const sqlJs = await initSqlJs()
 
@@ -108,6 +128,8 @@ export function openTables(now: () => number): Tables {
   loaded.exec(PRAGMAS)
   loaded.create_function('now_ms', now)
   for (const [name, run] of Object.entries(FUNCTIONS)) loaded.create_function(name, run)
+  for (const [name, run] of Object.entries(OF_ANY))
+    loaded.create_function(name, Object.defineProperty(run, 'length', { value: -1 }))
   for (const statement of made('main', CLUSTER)) loaded.exec(statement)
   for (const shard of SHARDS) {
     loaded.exec(`ATTACH ':memory:' AS ${shard}`)
