@@ -1,5 +1,6 @@
 /** What the processes of a job find in their environment. */
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import t from 'tap'
 import { jobEnvironment } from './job_environment.js'
 
@@ -26,7 +27,26 @@ t.test('its processes have another budget of V8, where there is one', async (t) 
 
 t.test('the options of Node of the run stay', async (t) => {
   const { NODE_OPTIONS } = jobEnvironment({ NODE_OPTIONS: '--no-warnings' })
-  t.match(NODE_OPTIONS, /^--no-warnings( --import=file:.*late_optimization\.js)?$/)
+  t.match(NODE_OPTIONS, /^--no-warnings( --import=file:\S+\.js){0,2}$/)
+})
+
+/** Reads a file as the loader does, as other code does, and one that is missing. */
+const PRINT_READS = `
+  const [, file] = process.argv
+  const { readFile } = require('node:fs/promises')
+  const { pathToFileURL } = require('node:url')
+  const url = pathToFileURL(file)
+  const missing = readFile(pathToFileURL(file + '.missing')).catch(({ code }) => code)
+  Promise.all([readFile(url).then(String), readFile(url, 'utf8'), readFile(file, 'utf8'), missing])
+    .then((reads) => console.log(JSON.stringify(reads)))`
+
+t.test('its processes read files as others do', async (t) => {
+  const file = join(t.testdir({ file: 'é' }), 'file')
+  const { stdout, stderr } = spawnSync(process.execPath, ['--eval', PRINT_READS, file], {
+    env: jobEnvironment(process.env),
+    encoding: 'utf8',
+  })
+  t.same(JSON.parse(stdout), ['é', 'é', 'é', 'ENOENT'], stderr)
 })
 
 t.test('certificates of the machine are left out', async (t) => {

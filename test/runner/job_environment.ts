@@ -3,12 +3,16 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { projectRoot } from '../../src/base/project_root.js'
 
-const LATE_OPTIMIZATION = pathToFileURL(
-  join(projectRoot(), '.build/test/runner/late_optimization.js'),
-).href
+/**
+ * From 22 on V8 counts calls, optimizes later by itself, and has no such budget; Node reads modules
+ * at once.
+ */
+const needsPreloads = Number.parseInt(process.versions.node, 10) < 22
 
-/** From 22 on V8 counts calls, optimizes later by itself, and has no such budget. */
-const optimizesEarly = Number.parseInt(process.versions.node, 10) < 22
+const PRELOADS = ['late_optimization', 'module_reads'].map((name) => {
+  const file = join(projectRoot(), `.build/test/runner/${name}.js`)
+  return `--import=${pathToFileURL(file).href}`
+})
 
 /**
  * Without NODE_EXTRA_CA_CERTS: no test calls a server outside, and each process of Node would parse
@@ -23,6 +27,6 @@ export function jobEnvironment({
     ...environment,
     TAP_TIMEOUT: '0',
     NO_COLOR: '1',
-    NODE_OPTIONS: optimizesEarly ? `${options} --import=${LATE_OPTIMIZATION}`.trim() : options,
+    NODE_OPTIONS: [options, ...(needsPreloads ? PRELOADS : [])].join(' ').trim(),
   }
 }
