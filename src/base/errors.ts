@@ -372,6 +372,8 @@ export interface Refusal {
   readonly code: ErrorCode
   /** Only for requests that are not valid, where the check names the part. */
   readonly violation?: Violation | undefined
+  /** Why, more exactly than by the code: a constant, for logs and metrics only. */
+  readonly reason?: string
 }
 
 /** A value or a named refusal. Exceptions are for bugs. */

@@ -14,6 +14,7 @@ export const PIPELINE_FAMILIES = {
       '`payout_limit_exceeded`',
     ...(['command', 'code'] as const),
   ),
+  causeway_qr_refusals_total: counter('Scanned codes that were refused, by the rule', 'reason'),
   causeway_commands_waiting: gauge('Commands in the queue'),
   causeway_command_queue_wait_seconds: histogram(
     SHORT_SECONDS,

@@ -35,6 +35,7 @@ import { createChangeLog } from './background/change_log.js'
 import { createLateRelay } from './background/late_relay.js'
 import { measuredRails } from './background/measured_rails.js'
 import { createMovedReports } from './background/moved_reports.js'
+import { createRefusalLog } from './background/refusal_log.js'
 import { createRailLinks } from './background/rail_links.js'
 import { createBackgroundWork } from './background_work.js'
 import { isReadOnly } from './cache/memory.js'
@@ -137,6 +138,7 @@ const changeLog = createChangeLog({
   createdPerSecond: settings.LOG_CREATED_PER_SECOND,
   othersPerSecond: settings.LOG_TRANSITIONS_PER_SECOND,
 })
+const refusalLog = createRefusalLog({ clock, log, perSecond: settings.LOG_REFUSALS_PER_SECOND })
 const relay = createLateRelay({
   bus: bus.publisher,
   openEvents: (after, limit) => store.openEvents(after, limit),
@@ -166,7 +168,7 @@ const pipeline = createPipeline({
     if (actions.length > 0) reportState()
   },
   tracer,
-  meter: createPipelineMeter(metrics, elapsed),
+  meter: createPipelineMeter(metrics, elapsed, refusalLog),
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
   stop: exit,

@@ -13,6 +13,7 @@ import { routesNotCarried } from './changes/payment_rail.js'
 import type { Rules } from './cycle/rules.js'
 import type { OpenWorkMonitor } from './background/open_work_monitor.js'
 import type { Recovery } from './background/recovery.js'
+import type { RefusalLog } from './background/refusal_log.js'
 import type { Relay } from './background/relay.js'
 import type { Retention } from './background/retention.js'
 import type { StuckPaymentMonitor } from './background/stuck_payment_monitor.js'
@@ -179,11 +180,16 @@ export const createScreeningMeter = (metrics: Metrics, now: () => number): Scree
 })
 
 /** @param now in milliseconds, of a clock that is never set back */
-export function createPipelineMeter(metrics: Metrics, now: () => number): PipelineMeter {
+export function createPipelineMeter(
+  metrics: Metrics,
+  now: () => number,
+  refusalLog: Pick<RefusalLog, 'codeRefused'>,
+): PipelineMeter {
   const wait = metrics.histogram('causeway_command_queue_wait_seconds')
   const duration = metrics.histogram('causeway_commit_duration_seconds')
   const size = metrics.histogram('causeway_commit_batch_commands')
   const refusals = metrics.counter('causeway_command_refusals_total')
+  const codes = metrics.counter('causeway_qr_refusals_total')
   return {
     now,
     waited: (ms) => wait.observe(ms / SECOND),
@@ -191,6 +197,11 @@ export function createPipelineMeter(metrics: Metrics, now: () => number): Pipeli
       duration.observe(ms / SECOND)
       size.observe(commands)
     },
-    refused: (command, code) => refusals.inc(command, code),
+    refused: (work, { code, reason }) => {
+      refusals.inc(work.command.name, code)
+      if (reason === undefined) return
+      codes.inc(reason)
+      refusalLog.codeRefused(work, reason)
+    },
   }
 }

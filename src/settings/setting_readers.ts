@@ -41,6 +41,7 @@ export const SETTINGS_READ_BY = {
     ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS', 'RAILS_FILE'] as const),
     ...NATS,
     ...(['LOG_CREATED_PER_SECOND', 'LOG_TRANSITIONS_PER_SECOND'] as const),
+    'LOG_REFUSALS_PER_SECOND',
     ...([
       'STORE_URL',
       'STORE_SYNC',

@@ -359,7 +359,7 @@ export const SETTINGS = {
     5,
     0,
     100_000,
-    'refusals of one caller that a gateway logs one by one, per second; further ones are counted',
+    'refusals of one caller that a process logs one by one, per second; further ones are counted',
   ),
   LOG_FORMAT: oneOf(
     ['json', 'pretty'],

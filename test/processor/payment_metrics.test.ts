@@ -1,20 +1,22 @@
 /** Payments as business: what their transitions count, and what is open in the books. */
 import t, { type Test } from 'tap'
-import { DAY, HOUR, MINUTE, SECOND } from '../../src/base/clock.js'
+import { DAY, HOUR, instant, MINUTE, SECOND } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/settings/settings_reader.js'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.js'
 import { USD } from '../../src/money/currency.js'
 import { createOpenWorkMonitor } from '../../src/processor/background/open_work_monitor.js'
+import { createRefusalLog } from '../../src/processor/background/refusal_log.js'
 import { createPaymentCounters, type PaymentCounters } from '../../src/processor/payment_metrics.js'
 import { deposit } from '../../src/processor/commands/funds/deposit.js'
 import { setRate } from '../../src/processor/commands/operators/rate_set.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { createPipelineMeter } from '../../src/processor/metrics.js'
 import { changeContexts, inBooks } from '../support/books.js'
+import { readableLog } from '../support/logs.js'
 import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import { authorized, beginLifecycle, captured, failed, intentAt } from './intent_lifecycle.js'
+import { authorized, beginLifecycle, captured, failed, intentAt, THAI } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
 import { dependenciesOf, executed, OPERATOR, pay } from './scenarios.js'
 import { anEndpoint } from './webhook_endpoints.js'
@@ -34,11 +36,17 @@ async function countedWorld(t: Test) {
   const metrics = createMetrics()
   const counters: PaymentCounters = createPaymentCounters(metrics, () => 'sandbox')
   let now = 0
+  const { lines, log } = readableLog('info')
+  const clock = { now: () => instant(now) }
   const world = await createWorld(t, {
     onTransitions: counters.committed,
-    meter: createPipelineMeter(metrics, () => (now += 1)),
+    meter: createPipelineMeter(
+      metrics,
+      () => (now += 1),
+      createRefusalLog({ clock, log, perSecond: 2 }),
+    ),
   })
-  return { metrics, world }
+  return { metrics, world, lines }
 }
 
 t.test('transitions, failures, amounts and outcomes of the rail are counted', async (t) => {
@@ -88,6 +96,31 @@ t.test('commands and commits are measured, refusals by command and code', async 
   t.ok(count('command_queue_wait_seconds') >= 2)
   t.equal(count('commit_duration_seconds'), count('commit_batch_commands'))
   t.ok(count('commit_duration_seconds') > 0)
+})
+
+t.test('the rule that refuses a scanned code is counted and logged, not answered', async (t) => {
+  const { metrics, world, lines } = await countedWorld(t)
+  const lifecycle = await beginLifecycle(world)
+  const wrong = THAI.payload.replace(/.{4}$/, '0000')
+  for (const payload of [`${THAI.payload} `, wrong, wrong, '0002']) {
+    const answer = await lifecycle.scan(null, { qr_payload: payload })
+    t.match(answer, { ok: false, code: /^qr_(malformed|checksum_invalid)$/ })
+  }
+  t.match(await lifecycle.scan(null), { ok: false, code: 'local_amount_required' })
+  t.same(await samplesOf(metrics, 'qr_refusals_total'), [
+    '{reason="payload_whitespace"} 1',
+    '{reason="checksum_mismatch"} 2',
+    '{reason="checksum_missing"} 1',
+    '{reason="amount_required"} 1',
+  ])
+  const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  t.match(
+    logged.slice(0, 2),
+    ['payload_whitespace', 'checksum_mismatch'].map((reason) => ({
+      ...{ tenant: DEMO, reason, message: 'scanned code refused' },
+    })),
+  )
+  t.equal(logged.length, 2, 'at most two a second')
 })
 
 t.test('what is open is read from the books, also after a restart', async (t) => {

@@ -32,7 +32,7 @@ import { instant, type Clock, type Instant } from '../../base/clock.js'
 import { createFairQueue } from '../../base/fair_queue.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
 import { crashPoint } from '../../base/crash_point.js'
-import type { ErrorCode } from '../../base/errors.js'
+import type { ErrorCode, Refusal } from '../../base/errors.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import type { Traceparent } from '../../base/traceparent.js'
@@ -106,7 +106,7 @@ export interface PipelineMeter {
   now(): number
   waited(ms: number): void
   committed(commands: number, ms: number): void
-  refused(command: string, code: ErrorCode): void
+  refused(work: Pick<Work, 'command' | 'queueKey' | 'origin'>, refusal: Refusal): void
 }
 
 const NO_METER: PipelineMeter = {
@@ -311,7 +311,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const before = commitBatch.changes
     try {
       const decided = work.command.decide(ctx)
-      if (!decided.ok) meter.refused(work.command.name, decided.code)
+      if (!decided.ok) meter.refused(work, decided)
       commitBatch.addReply(work.reply, decided)
       const span = traces?.decided(work, ctx.origin, decided)
       if (span !== undefined) commitBatch.spans.push(span)

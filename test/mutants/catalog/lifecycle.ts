@@ -23,7 +23,7 @@ export const LIFECYCLE: readonly Mutant[] = [
     ],
     'The version of a quote is not counted.': ['(context.scanned?.quote.version ?? 0) + 1', '1'],
     'A code of another corridor is scanned.': [
-      'if (!read.ok) return refuse(wireCodeOf(read.reason))\n' + '      const client',
+      'if (!read.ok) return refusedCode(read.reason)\n' + '      const client',
       "if (!read.ok) return refuse('configuration_error')\n" + '      const client',
     ],
   }),

@@ -12,7 +12,7 @@ import { currencyOf, type Currency } from '../../../money/currency.js'
 import { parsePositiveInt64 } from '../../../money/money.js'
 import { CORRIDORS, type Corridor } from '../../../qr/corridor.js'
 import { bindAmount, readQr, type QrReading } from '../../../qr/read.js'
-import { wireCodeOf } from '../../../qr/reasons.js'
+import { wireCodeOf, type QrReason } from '../../../qr/reasons.js'
 import { makeQuote } from '../../../quotes/quote.js'
 import type { ScanIntent__Output as ScanIntent } from '../../../../protos/types/causeway/internal/v1/ScanIntent.js'
 import type { Scanned } from '../../../../actors/intent/context.js'
@@ -20,7 +20,7 @@ import { scanView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { hasCorridor, isSuspended } from '../../changes/directory.js'
-import { answer, refuse } from '../../cycle/answer.js'
+import { answer, refuse, type Answer } from '../../cycle/answer.js'
 import type { LiveIntent } from '../../cache/memory.js'
 import type { Needs } from '../../cycle/needs.js'
 import { intentAccountField } from '../../changes/rail_instructions.js'
@@ -51,11 +51,11 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
       if (!hasCorridor(ctx.memory, tenant, context.corridor)) return refuse('corridor_not_enabled')
 
       const read = readQr(request.qr_payload, context.corridor)
-      if (!read.ok) return refuse(wireCodeOf(read.reason))
+      if (!read.ok) return refusedCode(read.reason)
       const clientMinor = clientAmount(request)
       if (clientMinor === 'invalid') return refuse('local_amount_invalid')
       const bound = bindAmount(read.reading, clientMinor)
-      if (!bound.ok) return refuse(wireCodeOf(bound.reason))
+      if (!bound.ok) return refusedCode(bound.reason)
       const key = duplicateKeyOf(ctx.vault, read.reading, bound.minor)
       const acknowledged = request.duplicate_confirmed
       if (!acknowledged && ctx.memory.recentPayments.has(context, key, ctx.now)) {
@@ -88,6 +88,8 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
     },
   }
 }
+
+const refusedCode = (reason: QrReason): Answer => ({ ok: false, code: wireCodeOf(reason), reason })
 
 /** The client's amount; null when absent. The gateway checks only that it is an int64. */
 function clientAmount(request: ScanIntent): bigint | null | 'invalid' {
