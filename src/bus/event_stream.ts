@@ -56,6 +56,7 @@ export async function ensureStream(manager: JetStreamManager, replicas: number):
     const { created, config } = await manager.streams.info(EVENT_STREAM)
     if (!config.subjects.some(takesEvents))
       throw new Error(`the stream ${EVENT_STREAM} does not take ${EVENT_SUBJECTS}`)
+    if (config.no_ack) throw new Error(`the stream ${EVENT_STREAM} acknowledges nothing (no_ack)`)
     if (config.num_replicas < replicas) {
       await manager.streams.update(EVENT_STREAM, { num_replicas: replicas })
     }

@@ -10,8 +10,8 @@
  * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
  *   recreated. A recreated stream has lost its messages, and the publisher reports it.
  * - A message that the stream refuses is told in the log: until the cause ends, no event passes. So
- *   is a stream of other subjects, which an operator has made, and a subject that the user may not
- *   use.
+ *   is a stream of other subjects or without acknowledgements, which an operator has made, and a
+ *   subject that the user may not use.
  */
 import {
   connect,

@@ -183,7 +183,8 @@ export async function readBootState(
 
 async function readRecoveries(reader: Reader): Promise<BootState['recoveries']> {
   const rows = await everyRow(reader, 'recoveries')
-  for (const row of rows) checkedNumber(`recovery ${row.number}`, row.position_to ?? 0)
+  for (const { number, position_from: from, position_to: to } of rows)
+    for (const position of [from, to]) checkedNumber(`recovery ${number}`, position ?? 0)
   return rows
 }
 

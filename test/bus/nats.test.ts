@@ -119,6 +119,23 @@ t.test('a stream is bounded as far as the server has the storage', async (t) => 
   }
 })
 
+t.test('a stream that acknowledges nothing is not used, and the log says why', async (t) => {
+  const server = await startNats(t)
+  const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
+  t.teardown(() => link.close())
+  const manager = await link.jetstreamManager()
+  await manager.streams.add({ name: EVENT_STREAM, subjects: [EVENT_SUBJECTS], no_ack: true })
+  const { lines, log } = readableLog('info')
+  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log })
+  t.teardown(() => bus.close())
+  await eventually('it is told', () => lines.length > 0, undefined, 20)
+  const reason = /"reason":"Error: the stream CAUSEWAY_EVENTS acknowledges nothing \(no_ack\)"/
+  t.match(lines, [reason])
+
+  await manager.streams.update(EVENT_STREAM, { no_ack: false })
+  await isUp(bus)
+})
+
 t.test('the log says why the stream refuses events', async (t) => {
   const server = await startNats(t, 'jetstream { max_file_store: 20000 }')
   const { lines, log } = readableLog('warn')

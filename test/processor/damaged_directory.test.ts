@@ -262,12 +262,16 @@ for (const value of ['', 'ab', 'x'.repeat(64)]) {
   })
 }
 
-t.test('a damaged position of a recovery stops the start with a sentence', async (t) => {
-  const world = await createWorld(t)
-  viewOf(await restored(world, execution()))
-  const change = 'UPDATE recoveries SET position_to = 9223372036854775807'
-  await t.rejects(damage(world, change), /recovery 1 has the number .* damaged/)
-})
+for (const position of [
+  'position_to = 9223372036854775807',
+  'position_from = -9223372036854775808',
+])
+  t.test(`a damaged recovery stops the start with a sentence: ${position}`, async (t) => {
+    const world = await createWorld(t)
+    viewOf(await restored(world, execution()))
+    const change = `UPDATE recoveries SET ${position}`
+    await t.rejects(damage(world, change), /recovery 1 has the number .* damaged/)
+  })
 
 t.test('a damaged number of fingerprints stops the start with a sentence', async (t) => {
   const world = await createWorld(t)

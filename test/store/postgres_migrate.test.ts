@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { migrate } from '../../src/store/postgres/migrate.js'
+import { BOOKS } from '../../src/store/postgres/store.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { connected, longPause, newShard } from './postgres_books.js'
@@ -50,4 +51,13 @@ t.test('commits do not wait for a migration that waits for a snapshot', async (t
   await migrated
   t.equal(said, 1, 'it is said once')
   t.same(await owner.all('SELECT id, name FROM items'), [{ id: 1, name: null }])
+})
+
+t.test('a schema whose row of the version is lost is not made a second time', async (t) => {
+  const schema = newShard()
+  const connection = await connected(t, schema)
+  await migrate(connection, schema, BOOKS)
+  await connection.exec('DELETE FROM owner')
+  const message = `${schema}.owner has no row: restore it`
+  await t.rejects(migrate(connection, schema, BOOKS), { message })
 })

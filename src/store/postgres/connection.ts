@@ -89,9 +89,15 @@ export function parseStoreUrl(url: string): readonly PostgresTarget[] {
   return listed.map((text) => {
     const [, name = '', port] = /^(.*?)(?::([0-9]+))?$/.exec(text) ?? []
     const host = name.replace(/^\[(.*)\]$/, '$1')
+    const [isHost, number] = [
+      host !== '' && (!host.includes(':') || isIP(host) === 6),
+      Number(port ?? parameters.get('port') ?? DEFAULT_PORT),
+    ]
+    if (!isHost || !(number > 0 && number < 65_536))
+      throw new Error(`STORE_URL has a host or port that is none: '${text}'`)
     return {
       host,
-      port: Number(port ?? parameters.get('port') ?? DEFAULT_PORT),
+      port: number,
       database: decodeURIComponent(database),
       user: user === '' ? undefined : user,
       password,
@@ -105,7 +111,10 @@ export const isLocalStore = (url: string): boolean =>
   parseStoreUrl(url).every(({ host }) => isLocal(host))
 
 const isLocal = (host: string): boolean =>
-  host.startsWith('/') || host === 'localhost' || host === '::1' || /^127\./.test(host)
+  host.startsWith('/') ||
+  host === 'localhost' ||
+  host === '::1' ||
+  (isIP(host) === 4 && host.startsWith('127.'))
 
 const tlsOf = (host: string, caFile: string | null): ConnectionOptions => ({
   rejectUnauthorized: true,

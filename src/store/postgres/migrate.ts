@@ -156,7 +156,8 @@ async function schemaVersion(
   const [row] = await connection.all<{ version: number }>(
     `SELECT schema_version AS version FROM ${table}`,
   )
-  return row?.version ?? 0
+  if (row === undefined) throw new Error(`${schema}.${table} has no row: restore it`)
+  return row.version
 }
 
 async function ensureFunction(
