@@ -208,9 +208,8 @@ export const createRpcAccess = (callers: Callers): CallAuthorizer => ({
   authorize: (path, metadata, certificate) => {
     const caller = callers.identify(metadata, certificate)
     if (caller === undefined) return 'unauthenticated'
-    const allowed = rolesOfPath(path) ?? []
-    if (!rolesOf(caller).some((role) => allowed.includes(role))) return 'denied'
     setCaller(metadata, caller)
-    return 'granted'
+    const allowed = rolesOfPath(path) ?? []
+    return rolesOf(caller).some((role) => allowed.includes(role)) ? 'granted' : 'denied'
   },
 })

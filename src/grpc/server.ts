@@ -37,6 +37,7 @@ import {
   type CallEnd,
 } from './calls.js'
 import { bindSocket, createConnections, listen, type Listener } from './connections.js'
+import { watchEnd, type CallObserver } from './ended_calls.js'
 import { createHealth } from './health.js'
 import { CLEARTEXT, type GrpcTls } from './tls.js'
 import { isUnixSocket } from '../base/network.js'
@@ -83,6 +84,8 @@ export interface GrpcServerOptions {
   readonly options?: ServerOptions
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
+  /** Default: nothing is told of calls. */
+  readonly observe?: CallObserver
 }
 
 export function createGrpcServer({
@@ -93,6 +96,7 @@ export function createGrpcServer({
   malformed,
   options,
   tls = CLEARTEXT,
+  observe,
 }: GrpcServerOptions): GrpcServer {
   const connections = createConnections(tls)
   const incomplete = createIncompleteRequests(tooSlow)
@@ -106,10 +110,12 @@ export function createGrpcServer({
     const isReflection = path.startsWith(REFLECTION)
     const isOpen = isHealth || isReflection
     const isStream = requestStream || responseStream
+    const watched = observe && watchEnd(call, { path, isStream }, observe)
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
+            watched?.received(metadata)
             const certificate = (): string | undefined => certificateOf(call)
             const decision = access.authorize(path, metadata, certificate)
             if (decision !== 'unauthenticated') connections.trust(call)
@@ -137,6 +143,7 @@ export function createGrpcServer({
             pass()
           },
           onCancel: () => {
+            watched?.closed()
             incomplete.remove(call)
             healthCalls.remove(call)
             reflectionCalls.remove(call)

@@ -22,6 +22,7 @@ import {
   BOOKS_FAMILIES,
   BUS_FAMILIES,
   BUS_LINK_FAMILIES,
+  GRPC_FAMILIES,
   PIPELINE_FAMILIES,
   POSTGRES_FAMILIES,
   RAIL_FAMILIES,
@@ -36,6 +37,7 @@ export type ProcessKind = 'gateway' | 'processor' | 'webhooks' | 'rail' | 'conso
 const ALL_FAMILIES = {
   ...PAYMENT_FAMILIES,
   ...PIPELINE_FAMILIES,
+  ...GRPC_FAMILIES,
   ...RAIL_FAMILIES,
   ...SCREENING_FAMILIES,
   ...ADAPTER_FAMILIES,
@@ -86,6 +88,7 @@ const groupOf = (
 export const FAMILY_GROUPS: readonly FamilyGroup[] = [
   groupOf('Payments', PROCESSOR, PAYMENT_FAMILIES),
   groupOf('Commands and commits', PROCESSOR, PIPELINE_FAMILIES),
+  groupOf('gRPC port', PROCESSOR, GRPC_FAMILIES),
   groupOf('Rail', PROCESSOR, RAIL_FAMILIES),
   groupOf('Screening', PROCESSOR, SCREENING_FAMILIES),
   groupOf('ISO 20022 adapter', ['rail'], ADAPTER_FAMILIES),

@@ -1,5 +1,13 @@
 /** Families of a processor about its work: commands, commits, rail, bus, books. */
-import { counter, COUNTS, gauge, histogram, LONG_SECONDS, SHORT_SECONDS } from './family.js'
+import {
+  counter,
+  COUNTS,
+  gauge,
+  histogram,
+  LONG_SECONDS,
+  SECONDS,
+  SHORT_SECONDS,
+} from './family.js'
 import type { Families } from './family.js'
 
 export const PIPELINE_FAMILIES = {
@@ -25,6 +33,19 @@ export const PIPELINE_FAMILIES = {
   causeway_commit_batch_commands: histogram(COUNTS, 'Commands answered by a commit'),
   causeway_cached_payments: gauge('Payments in memory', 'entity'),
   causeway_nonces: gauge('Nonces held in memory'),
+} as const satisfies Families
+
+/** Calls of internal services, operators and our own processes. */
+export const GRPC_FAMILIES = {
+  causeway_grpc_calls_total: counter(
+    'Ended calls by their gRPC status; `CANCELLED`: the caller left before',
+    ...(['service', 'method', 'code'] as const),
+  ),
+  causeway_grpc_call_duration_seconds: histogram(
+    SECONDS,
+    'Time from the beginning of a call to its end, but for streams',
+    ...(['service', 'method'] as const),
+  ),
 } as const satisfies Families
 
 export const BOOKS_FAMILIES = {

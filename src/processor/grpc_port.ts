@@ -9,6 +9,7 @@ import { createRpcAccess } from '../auth/rpc_access.js'
 import { violationAt } from '../api/checks/schema_violation.js'
 import { HOUR, SECOND } from '../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../base/constants.js'
+import type { CallObserver } from '../grpc/ended_calls.js'
 import { createGrpcServer, type GrpcServer } from '../grpc/server.js'
 import type { GrpcTls } from '../grpc/tls.js'
 import { CLEAN_TEXT_RULE } from '../base/text.js'
@@ -20,7 +21,7 @@ const KEEPALIVE_MS = 2 * SECOND
 /** A gateway that is paused for longer has answered none of its calls in time. */
 const KEEPALIVE_TIMEOUT_MS = ANSWER_WITHIN_MS
 
-export function openGrpcPort(callers: Callers, tls: GrpcTls): GrpcServer {
+export function openGrpcPort(callers: Callers, tls: GrpcTls, observe?: CallObserver): GrpcServer {
   return createGrpcServer({
     access: createRpcAccess(callers),
     unauthenticated: grpcError('authentication_failed'),
@@ -31,6 +32,7 @@ export function openGrpcPort(callers: Callers, tls: GrpcTls): GrpcServer {
       return grpcError('invalid_request', [fieldViolation('', violation)])
     },
     tls,
+    ...(observe === undefined ? {} : { observe }),
     options: {
       'grpc.max_connection_idle_ms': HOUR,
       'grpc.keepalive_time_ms': KEEPALIVE_MS,

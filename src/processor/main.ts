@@ -60,6 +60,7 @@ import { createQueryRunner } from './queries/query.js'
 import { ownerOf, readinessOf, readyInfo, type ReadinessSources } from './readiness.js'
 import { createStatementChecker } from './recovery/statement_check.js'
 import { createServer, prepareContracts, type ServerLinks } from './server.js'
+import { createCallReport } from './servers/call_report.js'
 import { directoryService } from './servers/directory_stream.js'
 import { createCommittedEvents } from './servers/event_watch.js'
 import { systemState } from './servers/operator/system.js'
@@ -271,6 +272,10 @@ const links: ServerLinks = {
         ...{ url: settings.STORE_URL, timelines: timelines(settings), masters, random },
       }),
   },
+  observe: createCallReport({
+    ...{ metrics, clock, elapsed, log },
+    refusalsPerSecond: settings.LOG_REFUSALS_PER_SECOND,
+  }),
   ratePerSecond: settings.RATE_LIMIT_PER_SECOND,
   systemState: () => systemState({ settings, version, startedAt, shard: member?.shard ?? '' }),
 }

@@ -31,6 +31,7 @@ import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks
 import type { Callers } from '../auth/callers.js'
 import { SECOND } from '../base/clock.js'
 import type { Listener } from '../grpc/connections.js'
+import type { CallObserver } from '../grpc/ended_calls.js'
 import { CLEARTEXT } from '../grpc/tls.js'
 import { contracts } from '../grpc/contracts.js'
 import { openGrpcPort } from './grpc_port.js'
@@ -109,6 +110,8 @@ export interface ServerLinks extends RecoveryDependencies {
   readonly shards?: ShardAdmin | undefined
   /** What `ShowSystem` answers. Default: it is not known. */
   readonly systemState?: () => ProcessorState
+  /** Is told of each call. Default: nothing is. */
+  readonly observe?: CallObserver
   /** The limit of a key whose partner has none of its own. Default: none. */
   readonly ratePerSecond?: number
 }
@@ -141,12 +144,13 @@ export function createServer(
     progress,
     shards,
     systemState = () => ({}),
+    observe,
     ratePerSecond = 0,
     ...recovery
   }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
 ): ProcessorServer {
-  const { server, addService, bind, setServing, close } = openGrpcPort(callers, tls)
+  const { server, addService, bind, setServing, close } = openGrpcPort(callers, tls, observe)
   const { causeway } = contracts<Protos>()
   const { v1, internal, operator } = causeway
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>

@@ -6,6 +6,7 @@
  */
 import type { Test } from 'tap'
 import type { Callers } from '../../src/auth/callers.js'
+import type { CallObserver } from '../../src/grpc/ended_calls.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { ShardAdmin } from '../../src/processor/cluster/member.js'
 import { createQueryRunner, type QueryRunner } from '../../src/processor/queries/query.js'
@@ -98,6 +99,8 @@ export interface ShardToServe {
   readonly callers: Callers
   /** Absent means that the processor cannot ask its cluster. */
   readonly cluster?: TestCluster | undefined
+  /** Is told of each call. */
+  readonly observe?: CallObserver
   /** Wraps what runs queries, to make it slow. */
   readonly reader?: (reader: QueryRunner) => QueryRunner
 }
@@ -123,6 +126,7 @@ export async function serveShard(
       ...{ behind: () => [], isBusChecked: () => true, released: () => undefined },
       statements: EVERY_STATEMENT_IS_RIGHT,
       shards: cluster && adminOf(cluster, shards),
+      ...(given.observe === undefined ? {} : { observe: given.observe }),
     },
   )
   const port = await server.bind('127.0.0.1:0')

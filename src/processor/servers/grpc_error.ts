@@ -4,6 +4,9 @@ import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
 import type { Answer } from '../cycle/answer.js'
 import { statusDetails, type FieldViolation } from './status_details.js'
 
+/** The trailing metadata with the error code. */
+export const ERROR_METADATA = 'causeway-error'
+
 /** The part of a gRPC stream that a refusal uses. */
 interface RefusableStream {
   emit(event: 'error', error: ServiceError): boolean
@@ -34,7 +37,7 @@ export function grpcError(
 ): ServiceError {
   const { grpc, message, retryable } = ERRORS[code]
   const metadata = new Metadata()
-  metadata.set('causeway-error', code)
+  metadata.set(ERROR_METADATA, code)
   metadata.set('causeway-retryable', String(retryable))
   metadata.set('grpc-status-details-bin', statusDetails(code, violations))
   return Object.assign(new Error(message), {
