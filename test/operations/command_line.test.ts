@@ -85,6 +85,17 @@ t.test('every command accepts --json and --help', async (t) => {
   }
 })
 
+t.test('every line of the help says what its command is for', async (t) => {
+  const { help } = readCommandLine(['--help']) as { readonly help: string }
+  const [, list = ''] = help.split('Commands:\n')
+  const lines = list.split('\n\n')[0]?.split('\n') ?? []
+  t.ok(lines.length > 25)
+  t.same(
+    lines.filter((line) => /^ {2}\S+$/.test(line)),
+    [],
+  )
+})
+
 t.test('an absent switch has no value', async (t) => {
   t.same(typed('partner create acme'), { ...typed('partner create acme --json'), flags: {} })
   t.match(typed('partner create acme --no-funds'), { flags: { 'no-funds': true } })
