@@ -30,7 +30,14 @@ import { directoryService } from '../../src/processor/servers/directory_stream.j
 import { listActions } from '../../src/processor/queries/action_list.js'
 import { anIntent } from '../support/requests.js'
 import { BY_TEST, codeOf, DEMO, viewOf, type World } from '../support/world.js'
-import { read, type LoggedAction, type PageView, readAll, runOnBothStores } from './scenarios.js'
+import {
+  operatorLog,
+  read,
+  type LoggedAction,
+  type PageView,
+  readAll,
+  runOnBothStores,
+} from './scenarios.js'
 
 const ADA = { name: 'ada', reason: 'ticket 7' }
 const NEW = { corridors: ['th_promptpay', 'vn_vietqr'], withFunds: false }
@@ -104,6 +111,9 @@ runOnBothStores({
     }
     const acme = tenantOf('acme' as PartnerId, 'sandbox')
     t.equal(codeOf(await world.run(createIntent(acme, anIntent()))), 'ok')
+    t.match(await operatorLog(t), [
+      { actor: 'ada', action: 'create_partner', subject: 'acme th_promptpay,vn_vietqr' },
+    ])
   },
 
   'a new partner has the corridors that are named, and no other': async (t, world) => {

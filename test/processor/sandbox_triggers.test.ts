@@ -8,7 +8,9 @@ import { codeOf, DEMO, viewOf, PRODUCTION, createWorld, RULES } from '../support
 import { executed, pay, see, sentKinds, runOnBothStores, types } from './scenarios.js'
 import t from 'tap'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { instructIntent, instructPayout } from '../../src/processor/changes/rail_instructions.js'
 import { anIntent } from '../support/requests.js'
+import { authorized, intentAt } from './intent_lifecycle.js'
 
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 
@@ -71,4 +73,18 @@ t.test('an intent with +expire ends after five seconds, in the sandbox only', as
   t.equal(await ttlOf(DEMO, 'user+expire'), 5_000)
   t.equal(await ttlOf(DEMO, 'user+expire+slow'), RULES.intentTtlMs)
   t.equal(await ttlOf(PRODUCTION, 'user+expire'), RULES.intentTtlMs)
+})
+
+t.test('a rail is told the wanted outcome of a sandbox payment only', async (t) => {
+  const world = await createWorld(t)
+  const { id } = await pay(world, { reference: 'sandbox:fail' })
+  const { context: paidOut } = world.memory().payouts.get(id)!
+  const hinted = await intentAt(world, authorized, { user: 'user+fail' })
+  const { context: paid } = world.memory().intents.get(hinted.id)!
+  const hintOf = ({ instruction }: { instruction: { hint: string } }): string => instruction.hint
+
+  t.equal(hintOf(instructPayout(paidOut, '1')), 'sandbox:fail')
+  t.equal(hintOf(instructIntent(paid, '1')), '+fail')
+  t.equal(hintOf(instructPayout({ ...paidOut, tenant: PRODUCTION }, '1')), '')
+  t.equal(hintOf(instructIntent({ ...paid, tenant: PRODUCTION }, '1')), '')
 })

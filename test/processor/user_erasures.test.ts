@@ -13,7 +13,7 @@ import {
 } from '../../src/processor/commands/intents/user_intents_find.js'
 import { enterRecovery } from '../../src/processor/commands/operators/recovery_enter.js'
 import { expireUsers } from '../../src/processor/commands/partners/users_expire.js'
-import { eraseUser } from '../../src/processor/commands/partners/user_erase.js'
+import { eraseUser, eraseUserStep } from '../../src/processor/commands/partners/user_erase.js'
 import { refuse, type Answer } from '../../src/processor/cycle/answer.js'
 import {
   findUsersPayment,
@@ -139,6 +139,17 @@ t.test('payments of earlier months name the user no more, others wait', async (t
   t.equal(await brokenIn(world), null)
   t.same(await tablesNaming(world, USER), [], 'no table names the user')
   t.ok((await world.trialBalance()).balanced)
+})
+
+t.test('a step of which one payment must wait after all erases none', async (t) => {
+  const world = await createWorld(t)
+  const old = await paid(world)
+  world.clock.pass(MONTH)
+  const open = await beginLifecycle(world, { user: USER })
+  const step = { intents: [old.id, open.id], userFingerprints: [] }
+  t.equal(codeOf(await world.run(eraseUserStep(await erase(world), step))), 'invalid_request')
+  t.match(await erasure(world), { payments: 0 })
+  t.equal(world.memory().intents.get(old.id)?.context.userId, USER)
 })
 
 t.test('VACUUM leaves no byte of the user', { skip: sqliteOnly('its file') }, async (t) => {

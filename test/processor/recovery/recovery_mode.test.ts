@@ -1,6 +1,8 @@
 /** Recovery mode: what it refuses, the executions that it takes, and its release. */
 import { readEvents } from '../../../src/api/events.js'
-import { DAY, HOUR, MINUTE } from '../../../src/base/clock.js'
+import type { OperationName } from '../../../src/api/operation.js'
+import { OPERATIONS } from '../../../src/api/operations.js'
+import { DAY, HOUR, instant, MINUTE } from '../../../src/base/clock.js'
 import { fromMessage, toMessage } from '../../../src/bus/event_message.js'
 import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import {
@@ -14,8 +16,11 @@ import { createPayout } from '../../../src/processor/commands/payouts/payout_cre
 import { getPayout } from '../../../src/processor/commands/payouts/payout_get.js'
 import { listBalanceTransactions } from '../../../src/processor/queries/balance_transaction_list.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
+import type { WebhookPools } from '../../../src/processor/queries/webhook_pools.js'
+import { actionOf } from '../../../src/processor/servers/operations.js'
 import type { RailReport } from '../../../src/rails/rail.js'
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
+import { aPayout } from '../../support/requests.js'
 import { NO_FINDINGS, RELEASE } from '../../support/statements.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../../support/world.js'
 import { captured, intentAt } from '../intent_lifecycle.js'
@@ -64,6 +69,15 @@ async function copyOf(t: Test, world: World): Promise<World> {
   }
   return copy
 }
+
+t.test('of the partner API only what changes nothing is decided in recovery mode', async (t) => {
+  const by = { tenant: DEMO, now: instant(0), pools: {} as WebhookPools }
+  for (const [name, { method }] of Object.entries(OPERATIONS)) {
+    const { command } = actionOf(name as OperationName, aPayout(), by) // no message is decided
+    const changes = method !== 'GET' && name !== 'cancel_payout' // always refused
+    t.equal(command.allowedInRecovery === true, !changes, name)
+  }
+})
 
 runOnBothStores({
   'only reads are decided in recovery mode': async (t, world) => {
