@@ -73,6 +73,8 @@ runOnBothStores({
     t.ok((await ask(lifecycle.id)).ok)
     t.match(world.railInstructions.at(-1), { kind: 'recall', id: lifecycle.id })
     t.equal(codeOf(await ask('pout_none')), 'payout_not_found')
+    const unsent = await intentAt(world, waiting)
+    t.equal(codeOf(await ask(unsent.id)), 'payment_intent_not_at_rail', 'not submitted yet')
     t.equal(codeOf(await ask(`pi_${'0'.repeat(26)}`)), 'payment_intent_not_found')
   },
 

@@ -1,6 +1,7 @@
 /** After a release: payouts that equal an orphan execution are held, and what ends that. */
 import { DAY, SECOND } from '../../../src/base/clock.js'
 import { inquire } from '../../../src/processor/commands/operators/inquire.js'
+import { resolveOrphan } from '../../../src/processor/commands/operators/orphan_resolve.js'
 import { pauseSubmissions } from '../../../src/processor/commands/operators/submissions_pause.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
 import { applyRailReport } from '../../../src/processor/commands/rail_reports/rail_report_apply.js'
@@ -467,6 +468,9 @@ runOnBothStores({
   'a dismissed orphan holds no further payment': async (t, world) => {
     await restored(world, execution())
     const held = await pay(world)
+    const unproven = { resolution: 'dismissed', paymentId: undefined, evidence: ' ' }
+    const refused = await world.run(resolveOrphan(OPERATOR, 'pout_lost', unproven))
+    t.equal(codeOf(refused), 'invalid_request', 'without evidence')
     t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved' })
     t.equal((await see(world, held.id)).status, 'created', 'held payments stay held')
     t.equal((await pay(world)).status, 'processing')
