@@ -29,7 +29,7 @@ export interface MessageAttackReport {
   readonly faults: readonly string[]
 }
 
-/** Of CPU time: the process may wait for a core. */
+/** CPU time: the process may wait for a core. */
 const MICROSECONDS_MAX = 2_000_000
 const DAMAGES_MAX = 4
 const SECRETS = ['0071001234567', 'Lan']
