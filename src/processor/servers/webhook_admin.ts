@@ -8,7 +8,7 @@ import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { RedriveDone } from '../../../protos/types/causeway/operator/v1/RedriveDone.js'
 import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/operator/v1/RedriveRequest.js'
 import type { WebhookAdminHandlers } from '../../../protos/types/causeway/operator/v1/WebhookAdmin.js'
-import { instant, toRfc3339 } from '../../base/clock.js'
+import { instant, isMoment, toRfc3339 } from '../../base/clock.js'
 import type { EndpointId } from '../../base/ids.js'
 import { refusedInRecovery } from '../cycle/command.js'
 import { noteAction } from '../commands/operators/action_note.js'
@@ -56,7 +56,8 @@ function loggedRedrive(
     redrive(pools, request),
   )
   return (call, callback) => {
-    const { endpoint_id: id } = call.request
+    const { endpoint_id: id, since } = call.request
+    if (!isMoment(Number(since))) return callback(grpcError('invalid_request'))
     const isUnknown = id !== undefined && !memory.endpoints.has(id as EndpointId)
     if (isUnknown) return callback(grpcError('webhook_endpoint_not_found'))
     log(call, (fault) => (fault ? callback(fault) : redrives(call, callback)))
