@@ -2,12 +2,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { AMOUNT_USD_CENTS_MAX } from '../../src/base/constants.js'
-import { instant } from '../../src/base/clock.js'
+import { instant, MINUTE, plus } from '../../src/base/clock.js'
 import type { QuoteId } from '../../src/base/ids.js'
 import { THB, USD, VND, type Currency } from '../../src/money/currency.js'
 import { INT64_MAX } from '../../src/money/money.js'
 import { applySpread, convert, parseRate, type Rate } from '../../src/money/rate.js'
-import { makeQuote, type QuoteTerms } from '../../src/quotes/quote.js'
+import { hasExpired, makeQuote, type QuoteTerms } from '../../src/quotes/quote.js'
 
 function rateOf(text: string): Rate {
   const parsed = parseRate(text)
@@ -43,6 +43,20 @@ t.test('a quote keeps its terms and rate', async (t) => {
       acknowledgedDuplicate: true,
     },
   })
+})
+
+t.test('a quote has expired from its moment on, and when its clock was ahead', async (t) => {
+  const [ttl, now] = [5 * MINUTE, instant(1_795_000_000_000)]
+  for (const [left, isOver] of [
+    [-1, true],
+    [0, true],
+    [1, false],
+    [ttl, false],
+    [ttl + MINUTE, false], // clocks differ by less
+    [ttl + MINUTE + 1, true],
+  ] as const) {
+    t.equal(hasExpired(plus(now, left), ttl, now), isOver, `${left} ms left`)
+  }
 })
 
 t.test('a quote survives a JSON round trip', async (t) => {
