@@ -1,7 +1,7 @@
 /** The events of an endpoint, and its signing secrets. */
 import t from 'tap'
 import { signingKey } from '../../src/auth/signature.js'
-import { instant } from '../../src/base/clock.js'
+import { instant, MINUTE } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { secretAt, subscribesTo } from '../../actors/webhook/endpoint/endpoint.js'
 import { anEndpoint, TENANT } from './builders.js'
@@ -9,13 +9,18 @@ import { anEndpoint, TENANT } from './builders.js'
 interface Changes {
   readonly tenant?: TenantId
   readonly createdAt?: number
+  readonly receivedAt?: number
   readonly data?: object
 }
 
-const event = (type: string, { tenant = TENANT, createdAt = 100, data = {} }: Changes = {}) => ({
+const event = (
+  type: string,
+  { tenant = TENANT, createdAt = 100, receivedAt = createdAt, data = {} }: Changes = {},
+) => ({
   tenant,
   type,
   createdAt: instant(createdAt),
+  receivedAt: instant(receivedAt),
   body: JSON.stringify({ type, data }),
 })
 
@@ -65,6 +70,12 @@ t.test('an endpoint gets nothing from before its creation or after its deletion'
   t.notOk(subscribesTo(endpoint, event('payout.created', { createdAt: 99 })))
   t.notOk(subscribesTo(anEndpoint({ status: 'deleted' }), event('payout.created')))
   t.ok(subscribesTo(anEndpoint({ status: 'disabled' }), event('payout.created')), 'held, not lost')
+})
+
+t.test('an endpoint of a clock that was far ahead gets the events of the right one', async (t) => {
+  const endpoint = anEndpoint({ createdAt: instant(100 + 15 * MINUTE + 1) })
+  t.ok(subscribesTo(endpoint, event('payout.created')))
+  t.notOk(subscribesTo(endpoint, event('payout.created', { receivedAt: 101 })), 'clocks differ')
 })
 
 t.test('the newest active secret signs', async (t) => {

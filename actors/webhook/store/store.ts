@@ -100,7 +100,7 @@ export type StoredFailing = Omit<FailingRow, 'failedAt'> & { readonly failedAt: 
 
 export type MissedEvent = Pick<
   EventRow,
-  'id' | 'tenant' | 'type' | 'createdAt' | 'requestId' | 'traceparent' | 'body'
+  'id' | 'tenant' | 'type' | 'createdAt' | 'receivedAt' | 'requestId' | 'traceparent' | 'body'
 >
 
 /** Events received earlier are removed: settled ones, and those with a dead delivery. */
@@ -365,8 +365,8 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
       since: { readonly received: Instant; readonly created: Instant },
     ) => {
       const rows = await reader.all<MissedEvent>(
-        `SELECT id, tenant, type, created_at AS "createdAt", request_id AS "requestId",
-           traceparent, body
+        `SELECT id, tenant, type, created_at AS "createdAt", received_at AS "receivedAt",
+           request_id AS "requestId", traceparent, body
          FROM events
          WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
            SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,

@@ -4,13 +4,18 @@ import { faultsIn, type Mutant } from '../mutant.js'
 export const WEBHOOKS: readonly Mutant[] = [
   ...faultsIn('actors/webhook/endpoint/endpoint.ts', 'webhook/endpoint', {
     'An endpoint gets the events of other tenants.': [
-      'endpoint.tenant !== event.tenant || endpoint.createdAt',
-      'endpoint.createdAt',
-    ],
-    'An endpoint gets events from before its creation.': [
-      ' || endpoint.createdAt > event.createdAt',
+      'if (endpoint.tenant !== event.tenant) return false',
       '',
     ],
+    'An endpoint gets events from before its creation.': [
+      'if (endpoint.createdAt > event.createdAt && !isOfWrongClock) return false',
+      '',
+    ],
+    'An endpoint of a clock that was ahead gets no event.': [
+      'endpoint.createdAt - event.receivedAt > HELD_MAX_MS',
+      'false',
+    ],
+    'An endpoint gets earlier events where clocks differ a little.': ['> HELD_MAX_MS', '> 0'],
     'A test event goes to every endpoint.': [
       'if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)',
       'if (event.type === TEST_EVENT) return true',
