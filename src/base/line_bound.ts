@@ -13,6 +13,28 @@ export interface LineBound {
   flush(): void
 }
 
+/** A bound for each caller, whose names are few and known. */
+export interface LineBounds {
+  admits(caller: string, now: Instant): boolean
+}
+
+export function createLineBounds(
+  perSecond: number,
+  report: (caller: string, omitted: number) => void,
+): LineBounds {
+  const bounds = new Map<string, LineBound>()
+  return {
+    admits: (caller, now) => {
+      let bound = bounds.get(caller)
+      if (bound === undefined) {
+        bound = createLineBound(perSecond, (omitted) => report(caller, omitted))
+        bounds.set(caller, bound)
+      }
+      return bound.admits(now)
+    },
+  }
+}
+
 export function createLineBound(perSecond: number, report: (omitted: number) => void): LineBound {
   let second = 0
   let written = 0

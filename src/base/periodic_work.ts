@@ -1,6 +1,8 @@
 /**
  * Work that is repeated at intervals: the next run starts an interval after the last one has ended.
  */
+import { systemPause, type Pause } from './clock.js'
+
 export interface PeriodicWork {
   start(): void
   /** Resolves when no run is under way. */
@@ -12,30 +14,26 @@ export function createPeriodicWork(
   everyMs: number,
   run: () => Promise<void>,
   onFault: (error: unknown) => void,
+  pause: Pause = systemPause,
 ): PeriodicWork {
-  let isRunning = false
-  let timer: NodeJS.Timeout | undefined
-  let current: Promise<void> = Promise.resolve()
+  const stopped = new AbortController()
+  let runs: Promise<void> = Promise.resolve()
 
-  const runLater = (): void => {
-    timer = setTimeout(() => {
-      current = run()
-        .catch(onFault)
-        .then(() => {
-          if (isRunning) runLater()
-        })
-    }, everyMs)
+  const repeat = async (): Promise<void> => {
+    for (;;) {
+      await pause(everyMs, stopped.signal)
+      if (stopped.signal.aborted) return
+      await run().catch(onFault)
+    }
   }
 
   return {
     start: () => {
-      isRunning = true
-      runLater()
+      runs = repeat()
     },
     stop: () => {
-      isRunning = false
-      clearTimeout(timer)
-      return current
+      stopped.abort()
+      return runs
     },
   }
 }

@@ -24,8 +24,8 @@ const PASSWORD_FILE = 'nats.password'
 const CONFIGURATION_FILE = 'nats.conf'
 const PROBE_TIMEOUT_MS = 5 * SECOND
 /**
- * Twice the bound of the stream (bus/nats). Without it the limit is a part of the disk that is free
- * at the start, and a server whose limit is below the bound drops the stream.
+ * Twice the bound of the stream (bus/event_stream). Without it the limit is a part of the disk that
+ * is free at the start, and a server whose limit is below the bound drops the stream.
  */
 const STORE_MAX = '4GB'
 const STOP_WITH_SUPERVISOR = '(read -r _ <&3; kill -TERM $$ 2>/dev/null) & exec "$0" --config "$1"'

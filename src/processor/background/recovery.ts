@@ -19,7 +19,8 @@
  * - A release begins an epoch above each that an owner in the lost time can have begun: a later
  *   owner on another machine has a mark of it, and would refuse the books.
  * - A process that ended between the release and that epoch leaves it to the next start: its books
- *   were released, so they are not behind what the release has accepted.
+ *   were released, so they are not behind what the release has accepted. What the bus and the rails
+ *   have still counts.
  * - In recovery mode, and while the books are unverified, the high-water mark is not moved: it is
  *   the evidence of the loss.
  */

@@ -5,7 +5,7 @@
  * - A line has ids and constants, and nothing of a request.
  */
 import type { Clock } from '../../base/clock.js'
-import { createLineBound, type LineBound } from '../../base/line_bound.js'
+import { createLineBounds } from '../../base/line_bound.js'
 import type { Logger } from '../../base/log.js'
 import type { Work } from '../cycle/command.js'
 
@@ -21,22 +21,12 @@ export interface RefusalLogOptions {
 }
 
 export function createRefusalLog({ clock, log, perSecond }: RefusalLogOptions): RefusalLog {
-  const bounds = new Map<string, LineBound>()
-
-  const admits = (caller: string): boolean => {
-    let bound = bounds.get(caller)
-    if (bound === undefined) {
-      bound = createLineBound(perSecond, (omitted) =>
-        log.info({ caller, omitted }, 'refusals not logged: rate limit of log lines reached'),
-      )
-      bounds.set(caller, bound)
-    }
-    return bound.admits(clock.now())
-  }
-
+  const bounds = createLineBounds(perSecond, (caller, omitted) =>
+    log.info({ caller, omitted }, 'refusals not logged: rate limit of log lines reached'),
+  )
   return {
     codeRefused: ({ queueKey: tenant, origin: { requestId } }, reason) => {
-      if (!admits(tenant)) return
+      if (!bounds.admits(tenant, clock.now())) return
       log.info({ tenant, request_id: requestId ?? undefined, reason }, 'scanned code refused')
     },
   }

@@ -11,7 +11,7 @@
  */
 import { SECOND, type Pause } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
-import type { PeriodicWork } from '../../base/periodic_work.js'
+import { createPeriodicWork, type PeriodicWork } from '../../base/periodic_work.js'
 import {
   copyOf,
   copyStep,
@@ -62,7 +62,6 @@ export interface PartnerCopiesOptions {
 export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork {
   const { shard, moves, connect, willLeave, forget, elapsed, pause, log } = options
   const stopped = new AbortController()
-  let running: Promise<void> = Promise.resolve()
   /** What the last pass over all tables has left, by partner. */
   const rests = new Map<string, number>()
   /** Partners whose payments are known to the reports of rails. */
@@ -174,21 +173,17 @@ export function createPartnerCopies(options: PartnerCopiesOptions): PeriodicWork
     }
   }
 
-  const run = async (): Promise<void> => {
-    for (;;) {
-      await pause(LOOK_EVERY_MS, stopped.signal)
-      if (stopped.signal.aborted) return
-      await look().catch((error: unknown) => log.error({ error }, 'setting payments apart failed'))
-    }
-  }
-
+  const looks = createPeriodicWork(
+    LOOK_EVERY_MS,
+    look,
+    (error) => log.error({ error }, 'setting payments apart failed'),
+    pause,
+  )
   return {
-    start: () => {
-      running = run()
-    },
+    start: looks.start,
     stop: () => {
       stopped.abort()
-      return running
+      return looks.stop()
     },
   }
 }

@@ -10,7 +10,7 @@
 import { status } from '@grpc/grpc-js'
 import { callerOf, type Caller } from '../../auth/caller.js'
 import { SECOND, type Clock } from '../../base/clock.js'
-import { createLineBound, type LineBound } from '../../base/line_bound.js'
+import { createLineBound, createLineBounds } from '../../base/line_bound.js'
 import type { Logger } from '../../base/log.js'
 import type { CallObserver, EndedCall } from '../../grpc/ended_calls.js'
 import type { Metrics } from '../../metrics/metrics.js'
@@ -41,18 +41,9 @@ export function createCallReport(options: CallReportOptions): CallObserver {
   const unauthenticated = createLineBound(0, (count) =>
     log.info({ count }, 'calls without a valid credential'),
   )
-  const bounds = new Map<string, LineBound>()
-
-  const admits = (caller: string): boolean => {
-    let bound = bounds.get(caller)
-    if (bound === undefined) {
-      bound = createLineBound(refusalsPerSecond, (omitted) =>
-        log.info({ caller, omitted }, 'calls not logged: rate limit of log lines reached'),
-      )
-      bounds.set(caller, bound)
-    }
-    return bound.admits(clock.now())
-  }
+  const bounds = createLineBounds(refusalsPerSecond, (caller, omitted) =>
+    log.info({ caller, omitted }, 'calls not logged: rate limit of log lines reached'),
+  )
 
   const tell = (call: EndedCall, elapsedMs: number): void => {
     if (call.code === status.OK || call.code === status.CANCELLED) return
@@ -60,7 +51,7 @@ export function createCallReport(options: CallReportOptions): CallObserver {
     if (caller === undefined) return void unauthenticated.admits(clock.now())
     if (call.isStream && !isOfOthers(caller)) return
     const line = lineOf(call, caller, elapsedMs)
-    if (line.code === ASKED_ELSEWHERE || !admits(caller.name)) return
+    if (line.code === ASKED_ELSEWHERE || !bounds.admits(caller.name, clock.now())) return
     if (FAILED.includes(call.code)) log.warn(line, 'call failed')
     else log.info(line, 'call refused')
   }

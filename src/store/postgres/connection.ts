@@ -89,10 +89,8 @@ export function parseStoreUrl(url: string): readonly PostgresTarget[] {
   return listed.map((text) => {
     const [, name = '', port] = /^(.*?)(?::([0-9]+))?$/.exec(text) ?? []
     const host = name.replace(/^\[(.*)\]$/, '$1')
-    const [isHost, number] = [
-      host !== '' && (!host.includes(':') || isIP(host) === 6),
-      Number(port ?? parameters.get('port') ?? DEFAULT_PORT),
-    ]
+    const isHost = host !== '' && (!host.includes(':') || isIP(host) === 6)
+    const number = Number(port ?? parameters.get('port') ?? DEFAULT_PORT)
     if (!isHost || !(number > 0 && number < 65_536))
       throw new Error(`STORE_URL has a host or port that is none: '${text}'`)
     return {

@@ -5,6 +5,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { newId } from '../../../src/base/ids.js'
+import { systemRandom } from '../../../src/base/random.js'
 import { FILES, highWaterOf } from '../../../src/base/subjects.js'
 import type { Recovery } from '../../../src/processor/background/recovery.js'
 import { releaseRecovery } from '../../../src/processor/commands/operators/recovery_release.js'
@@ -138,10 +140,18 @@ t.test('the next start finishes a release that was cut short, once', async (t) =
   t.equal(epochNow(), own.epoch, 'an epoch begins with the release only')
   t.equal(codeOf(await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS))), 'ok')
 
-  const next = await started()
+  const refused: string[] = []
+  const note = (reason: string): Promise<never> => {
+    refused.push(reason)
+    return new Promise(() => undefined)
+  }
+  const next = await recoveryOn(world, { ports: { ...ports, refuse: note } })
   const begun = epochNow()
   t.ok(begun > ahead.epoch)
   t.same([next.isActive, next.isVerified(), next.behind()], [false, true, []])
+  const lost = newId('payout', world.clock.now(), systemRandom())
+  t.notOk(await next.admitRail('sandbox', lost), 'a later loss')
+  t.match(refused, [/^rail sandbox has instruction pout_/])
   await next.close()
   await started()
   t.equal(epochNow(), begun)
