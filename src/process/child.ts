@@ -121,7 +121,7 @@ export function childProcess(duties: ChildDuties): ChildProcess {
     duties.log.info({ reason }, 'stopping')
     duties.stop().then(
       () => {
-        duties.log.info('stopped')
+        duties.log.info({ reason }, 'stopped')
         process.exit(exitCode)
       },
       (error: unknown) => {

@@ -32,7 +32,7 @@ export function openLogFile(path: string): LogFile {
   let tail = ''
   return {
     write: (text) => {
-      tail = (tail + text).slice(-TAIL_CHARACTERS)
+      tail = lastLines(tail + text)
       stream.write(text)
     },
     lastLine: () => {
@@ -47,6 +47,13 @@ export function openLogFile(path: string): LogFile {
         stream.end(() => resolve())
       }),
   }
+}
+
+/** Without the rest of a line that is cut: as no JSON, it would count as a reason. */
+function lastLines(text: string): string {
+  if (text.length <= TAIL_CHARACTERS) return text
+  const cut = text.slice(-TAIL_CHARACTERS)
+  return cut.slice(cut.indexOf('\n') + 1) || cut
 }
 
 /** After an uncaught error Node prints indented details, the location and its version. */

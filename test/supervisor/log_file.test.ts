@@ -33,6 +33,19 @@ t.test('a JSON line is reduced to its message and error', async (t) => {
   t.equal(await lastLineOf(t.testdir(), line), 'the journal cannot be written: disk full')
 })
 
+t.test('the rest of a line that was cut is no reason', async (t) => {
+  const lines = Array.from(
+    { length: 300 },
+    (_, line) => `{"level":"info","message":"payment ${line}"}\n`,
+  )
+  const stopped = '{"level":"info","reason":"the shard moves to b","message":"stopped"}\n'
+  for (let shift = 0; shift < 50; shift += 7) {
+    const texts = [...lines, `{"level":"info","filler":"${'x'.repeat(shift)}"}\n`, stopped]
+    t.equal(await lastLineOf(t.testdir(), ...texts), 'stopped: the shard moves to b')
+  }
+  t.equal(await lastLineOf(t.testdir(), `${'x'.repeat(20_000)}\n`), 'x'.repeat(600))
+})
+
 t.test('an uncaught error is reduced to its message', async (t) => {
   const crash = `file:///main.js:3
     throw new Error('no such table')
