@@ -33,7 +33,7 @@ export const readEvents = refined(checkEvents, ({ after = '0', limit }) =>
   accepted({ after, ...(limit === undefined ? {} : { limit: Number(limit) }) }),
 )
 export interface ResendEventBody {
-  /** Default: every endpoint that received the event or subscribes to it. */
+  /** Default: every endpoint that received the event, or subscribes and is older than it. */
   readonly endpoint_id?: string
 }
 
@@ -47,7 +47,9 @@ export const checkResendEvent = checkOf<ResendEventBody>({
       type: 'string',
       minLength: 1,
       maxLength: ID_MAX,
-      description: 'Default: every endpoint that received the event or subscribes to it.',
+      description:
+        'Default: every endpoint that received the event, or that subscribes to it and existed ' +
+        'when it was created. Name a later one.',
     },
   },
 })

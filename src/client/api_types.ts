@@ -1108,7 +1108,10 @@ interface components {
       readonly since: string
     }
     readonly ResendEventRequest: {
-      /** @description Default: every endpoint that received the event or subscribes to it. */
+      /**
+       * @description Default: every endpoint that received the event, or that subscribes to it and
+       * existed when it was created. Name a later one.
+       */
       readonly endpoint_id?: string
     }
     readonly SimulatePayoutRequest: {
