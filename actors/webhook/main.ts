@@ -139,7 +139,8 @@ const pool = createPool({
 await pool.start()
 outcomes.schedule()
 
-const bus = connectBus({ ...busServer(settings), consumes: true, clock, log })
+const { installations } = endpoints
+const bus = connectBus({ ...busServer(settings), consumes: true, installations, clock, log })
 const claims = createEventClaims({
   pool: settings.WEBHOOK_POOL_NUMBER,
   clientOf: (tenant) => processorOf(tenant)?.controlClient(),

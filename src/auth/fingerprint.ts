@@ -34,6 +34,10 @@ export function readFingerprint(from: Buffer, offset: number, out: Fingerprint):
   out.low = from.readInt32LE(offset + 4)
 }
 
+/** Tells installations apart, e.g. on a shared bus; says nothing about their salts. */
+export const installationOf = (salt: Uint8Array): string =>
+  createHmac('sha256', salt).update('causeway installation').digest('hex').slice(0, 32)
+
 export type Fingerprinter = (tenant: TenantId, nonce: Uint8Array, out: Fingerprint) => void
 
 const NONCE_BYTES = 32

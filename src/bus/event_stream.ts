@@ -7,6 +7,9 @@
  * - The stream is bounded in bytes, far below what a server stores by default: 75 % of the free
  *   disk, after which it refuses events. The oldest messages leave; an event of them that is still
  *   open is published again from the outbox (processor/background/relay).
+ * - Its description names the installation that uses it: with a shared stream the webhook pools of
+ *   one take the events of the other. A description and not the stream's metadata, because
+ *   servers before 2.10 keep none.
  */
 import {
   AckPolicy,
@@ -38,6 +41,7 @@ const DUPLICATE_WINDOW_MS = 2 * MINUTE
 const ACK_WAIT_MS = 5 * SECOND
 const CLUSTER_REPLICAS = 3
 const ANY_TENANT = 'any_sandbox' as TenantId
+const DESCRIPTION = 'Events of the Causeway installation '
 /** JetStream's codes for too little storage: of an account, of each server, of this one. */
 const SHORT_OF_STORAGE = [10002, 10005, 10023, 10047]
 
@@ -46,12 +50,23 @@ export interface NewestEvent {
   readonly tenant: TenantId
 }
 
+export interface EventStream {
+  /** Its creation time; a different time is a new, empty stream. */
+  readonly created: string
+  /** The installation that uses it. Undefined means none, or one of an earlier version. */
+  readonly installation: string | undefined
+}
+
 /** A server of a NATS cluster keeps what one of three servers may lose. */
 export const replicasAt = ({ info }: NatsConnection): number =>
   info?.cluster === undefined ? 1 : CLUSTER_REPLICAS
 
-/** @returns the creation time of the stream; a different time is a new, empty stream */
-export async function ensureStream(manager: JetStreamManager, replicas: number): Promise<string> {
+/** @param installation that uses a new stream; undefined when it is not known */
+export async function ensureStream(
+  manager: JetStreamManager,
+  replicas: number,
+  installation: string | undefined,
+): Promise<EventStream> {
   try {
     const { created, config } = await manager.streams.info(EVENT_STREAM)
     if (!config.subjects.some(takesEvents))
@@ -63,7 +78,7 @@ export async function ensureStream(manager: JetStreamManager, replicas: number):
     if (config.max_bytes === UNBOUNDED && config.discard === DiscardPolicy.Old) {
       await withinStorage((bytes) => manager.streams.update(EVENT_STREAM, { max_bytes: bytes }))
     }
-    return created
+    return { created, installation: installationIn(config.description ?? '') }
   } catch (fault) {
     if (!isNotFound(fault)) throw fault
   }
@@ -78,9 +93,34 @@ export async function ensureStream(manager: JetStreamManager, replicas: number):
       max_age: nanos(STREAM_MAX_AGE_MS),
       max_bytes: bytes,
       duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+      ...(installation === undefined ? {} : { description: DESCRIPTION + installation }),
     }),
   )
-  return made.created
+  return { created: made.created, installation }
+}
+
+const installationIn = (description: string): string | undefined =>
+  description.startsWith(DESCRIPTION) ? description.slice(DESCRIPTION.length) : undefined
+
+/**
+ * @param installations the ids of this installation, the present one first; none when its processor
+ *   is of an earlier version
+ * @throws Error when another installation uses the stream
+ */
+export async function claimStream(
+  manager: JetStreamManager,
+  { installation: user }: EventStream,
+  installations: readonly string[],
+): Promise<void> {
+  const [present] = installations
+  if (present === undefined || user === present) return
+  if (user !== undefined && !installations.includes(user)) {
+    throw new Error(
+      `another installation uses the stream ${EVENT_STREAM}: ` +
+        'each needs a nats-server or an account of its own',
+    )
+  }
+  await manager.streams.update(EVENT_STREAM, { description: DESCRIPTION + present })
 }
 
 /** Makes a stream with the largest bound for which the server has the storage, or with none. */

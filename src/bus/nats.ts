@@ -10,8 +10,8 @@
  * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
  *   recreated. A recreated stream has lost its messages, and the publisher reports it.
  * - A message that the stream refuses is told in the log: until the cause ends, no event passes. So
- *   is a stream of other subjects or without acknowledgements, which an operator has made, and a
- *   subject that the user may not use.
+ *   is a stream of other subjects or without acknowledgements, which an operator has made, the
+ *   stream of another installation, and a subject that the user may not use.
  */
 import {
   connect,
@@ -32,6 +32,7 @@ import { parseBusUrl, type BusServer } from './bus_server.js'
 import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
 import type { EventMessage } from './event_message.js'
 import {
+  claimStream,
   ensureConsumer,
   ensureStream,
   newestEvent,
@@ -41,6 +42,8 @@ import {
 import { createPublisher, type Publisher } from './publisher.js'
 
 const RECONNECT_AFTER_MS = 500
+/** A start waits for what a processor says first. */
+const KNOWN_CHECK_EVERY_MS = 20
 /** Tries in a row after which the log says why the bus is not ready. */
 const TOLD_AFTER = 6
 /** No message is larger: bus/publisher bounds its events, its headers are a few kilobytes. */
@@ -64,6 +67,11 @@ export interface BusOptions extends BusServer {
   /** Time until an unacknowledged message is redelivered. */
   readonly ackWaitMs?: number
   /**
+   * The ids of the installation whose events these are, the present one first. Undefined means not
+   * yet known: the bus is not used. Empty, or without this option, any stream is used.
+   */
+  readonly installations?: () => readonly string[] | undefined
+  /**
    * Whether the bus may be used. Called each time before the bus comes up, and retried while it
    * refuses. `newest`: the last event in the stream. Null if there is none.
    */
@@ -76,17 +84,21 @@ export interface Bus {
   readonly publisher: Publisher
   readonly consumer: Consumer
   status(): 'up' | 'down'
+  /** Why a bus that is up refused the last event. Null means that none was refused since. */
+  refusal(): string | null
   close(): Promise<void>
 }
 
 /** Starts to connect and returns at once. */
 export function connectBus(options: BusOptions): Bus {
   const { consumes, ackWaitMs, admit, clock, log } = options
+  const { installations: ownIds = () => [] } = options
   const publisher = createPublisher(clock)
   const consumer = createConsumer()
   let connection: NatsConnection | undefined
   let up = false
   let closing = false
+  let refusal: string | null = null
   let streamCreated: string | undefined
   /** Counts how often the bus came up: acknowledgements are of one of these times. */
   let timesUp = 0
@@ -129,7 +141,7 @@ export function connectBus(options: BusOptions): Bus {
       }
       if (status.type === Events.Reconnect) prepare(link, replies, pulls)
       const { permissionContext: denied } = status
-      if (denied !== undefined) refusals.told(denialOf(denied))
+      if (denied !== undefined) refused(denialOf(denied))
     }
   }
 
@@ -154,14 +166,22 @@ export function connectBus(options: BusOptions): Bus {
   const makeReady = async (link: NatsConnection): Promise<string | undefined> => {
     while (!closing && !link.isClosed()) {
       const lost = timesLost
+      const installations = ownIds()
+      if (installations === undefined) {
+        await pause(KNOWN_CHECK_EVERY_MS)
+        continue
+      }
       try {
         checkPayloadBound(link)
         const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
-        const created = await ensureStream(manager, replicasAt(link))
-        if (consumes) await ensureConsumer(manager, ackWaitMs)
+        const stream = await ensureStream(manager, replicasAt(link), installations[0])
         const isAdmitted = admit === undefined || (await admit(await newestEvent(manager)))
-        // The admission can take seconds.
-        if (isAdmitted && lost === timesLost) return created
+        if (isAdmitted) {
+          await claimStream(manager, stream, installations)
+          if (consumes) await ensureConsumer(manager, ackWaitMs)
+          // The admission can take seconds.
+          if (lost === timesLost) return stream.created
+        }
         await pause(RECONNECT_AFTER_MS)
       } catch (fault) {
         faults.failed(fault)
@@ -174,6 +194,7 @@ export function connectBus(options: BusOptions): Bus {
   const down = (reason: string): void => {
     if (!up) return
     up = false
+    refusal = null
     if (!closing) log.warn({ reason }, 'bus down')
     publisher.detach()
     consumer.detach()
@@ -186,11 +207,17 @@ export function connectBus(options: BusOptions): Bus {
     prepareAgain()
   }
 
+  const refused = (reason: string): void => {
+    refusal = reason
+    refusals.told(reason)
+  }
+
   const onReply = (reply: Msg): void => {
-    const refusal = refusalOf(reply)
-    publisher.answer(numberAtEnd(reply.subject), refusal === null)
+    const reason = refusalOf(reply)
+    publisher.answer(numberAtEnd(reply.subject), reason === null)
     if (reply.headers?.code === NO_RESPONDERS) missing('no stream takes events')
-    else if (refusal !== null) refusals.told(refusal)
+    else if (reason === null) refusal = null
+    else refused(reason)
   }
 
   const onPulled = (link: NatsConnection, message: Msg): void => {
@@ -211,6 +238,7 @@ export function connectBus(options: BusOptions): Bus {
     publisher: publisher.publisher,
     consumer: consumer.consumer,
     status: () => (up ? 'up' : 'down'),
+    refusal: () => refusal,
     close: async () => {
       closing = true
       const wasUp = up

@@ -54,7 +54,13 @@ import { createScreenedPipeline } from './cycle/screened_pipeline.js'
 import { loadBooks, memoryOptions } from './loaded_books.js'
 import { createPipelineMeter, createScreeningMeter, registerMetrics } from './metrics.js'
 import { connectToRail, createOutsideMarks, openRecovery, shardAtRail } from './outside_marks.js'
-import { advertisedAddress, openOwnedBooks, shardInfoOf, timelines } from './owned_books.js'
+import {
+  advertisedAddress,
+  installationIds,
+  openOwnedBooks,
+  shardInfoOf,
+  timelines,
+} from './owned_books.js'
 import { createPaymentCounters } from './payment_metrics.js'
 import { createQueryRunner } from './queries/query.js'
 import { ownerOf, readinessOf, readyInfo, type ReadinessSources } from './readiness.js'
@@ -84,7 +90,10 @@ let stateReport: StateReport | undefined = undefined
 if (settings.CLUSTER !== 'off' || own.replaces) prepareContracts()
 await own.formerEnded()
 const listener = await listen(joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }))
-const { masters, books, member, whenLoaded } = await openOwnedBooks({ ...own, listener })
+const { masters, books, member, clusterSalt, whenLoaded } = await openOwnedBooks({
+  ...own,
+  listener,
+})
 const owned = { settings, books, member, log }
 const recovery = await openRecovery(owned, { rails, clock })
 const { store } = recovery
@@ -100,7 +109,9 @@ const callers = createCallers(
   memory.callers,
   openOperatorCertificates(settings, systemClock),
 )
-const directory = directoryService(memory, vault, shardInfoOf(owned))
+const installations = installationIds(memory, clusterSalt)
+const [installation] = installations
+const directory = directoryService(memory, vault, { ...shardInfoOf(owned), installation })
 member?.onAddresses(directory.addressesChanged)
 const disk = watchFreeSpace({
   reserveBytes: settings.DISK_RESERVE_MB * MIB,
@@ -114,6 +125,7 @@ const marks = createOutsideMarks(owned, { recovery, memory })
 const bus = connectBus({
   ...busServer(settings),
   consumes: false,
+  installations: () => installations,
   admit: marks.admitBus,
   clock,
   log,

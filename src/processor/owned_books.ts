@@ -9,6 +9,7 @@
  */
 import { existsSync } from 'node:fs'
 import { configuredCaller } from '../auth/callers.js'
+import { installationOf } from '../auth/fingerprint.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { systemClock, systemPause } from '../base/clock.js'
 import type { Listener } from '../grpc/connections.js'
@@ -26,6 +27,7 @@ import { timelinesIn, type Timelines } from '../store/postgres/timelines.js'
 import { openDatabase, type OpenOptions } from '../store/sqlite/database.js'
 import { openStore } from '../store/sqlite/store.js'
 import type { Store } from '../store/store.js'
+import type { Memory } from './cache/memory.js'
 import { openCandidateServer, type CandidateServer } from './candidate_server.js'
 import { giveUp, openFailedLoads } from './cluster/failed_loads.js'
 import { joinCluster } from './cluster/join.js'
@@ -37,6 +39,8 @@ export interface OwnedBooks {
   readonly books: Store
   /** Undefined means that this processor is in no cluster. */
   readonly member: Member | undefined
+  /** As hexadecimal digits. */
+  readonly clusterSalt: string | undefined
   /** Waits for the books in memory; a shard for which that fails is given up. */
   readonly whenLoaded: <Loaded>(loading: Promise<Loaded>) => Promise<Loaded>
 }
@@ -64,8 +68,9 @@ async function openBooks(opening: Opening): Promise<OwnedBooks> {
   return { masters, books: await openStore(file, open), ...IN_NO_CLUSTER }
 }
 
-const IN_NO_CLUSTER: Pick<OwnedBooks, 'member' | 'whenLoaded'> = {
+const IN_NO_CLUSTER: Omit<OwnedBooks, 'masters' | 'books'> = {
   member: undefined,
+  clusterSalt: undefined,
   whenLoaded: (loading) => loading,
 }
 
@@ -122,7 +127,7 @@ async function openShard(opening: Opening): Promise<OwnedBooks> {
   })
   server?.close()
   const { epoch } = books.marks.progress()
-  await cluster.shareSalt(shard, epoch) // before the first commit
+  const clusterSalt = await cluster.shareSalt(shard, epoch) // before the first commit
   const member = await createMember({ cluster, shard, epoch, elapsed, pause: systemPause, log })
   const orGiveUp = <Loaded>(loading: Promise<Loaded>): Promise<Loaded> =>
     loading.catch((error: unknown) => giveUp({ shard, books, cluster, failedLoads, log }, error))
@@ -132,7 +137,7 @@ async function openShard(opening: Opening): Promise<OwnedBooks> {
     failedLoads.loaded(shard)
     return loaded
   }
-  return { masters, books, member, whenLoaded }
+  return { masters, books, member, clusterSalt, whenLoaded }
 }
 
 function isSyncRequired({ STORE_SYNC: sync, STORE_URL: url }: Settings): boolean {
@@ -177,6 +182,18 @@ export function shardInfoOf({
     shards: () => member?.shards() ?? [],
     addresses: () => member?.addresses() ?? [],
   }
+}
+
+/**
+ * The ids of this installation, the present one first. Books that were there before their cluster
+ * have an own one, and the bus may know them by it.
+ */
+export function installationIds(
+  { installation }: Pick<Memory, 'installation'>,
+  clusterSalt: string | undefined,
+): readonly [string, ...string[]] {
+  if (clusterSalt === undefined) return [installation]
+  return [installationOf(Buffer.from(clusterSalt, 'hex')), installation]
 }
 
 /** Where other machines reach this processor. */

@@ -20,7 +20,7 @@ export interface ReadinessSources {
   readonly recovery: Pick<Recovery, 'state'>
   readonly memory: Memory
   readonly rules: Pick<Rules, 'rails'>
-  readonly bus: Pick<Bus, 'status'>
+  readonly bus: Pick<Bus, 'status' | 'refusal'>
   readonly rail: Pick<RailLinks, 'faults'>
   readonly screening: Pick<ConnectedScreening, 'fault'> | undefined
   readonly disk: Pick<FreeSpace, 'isLow'>
@@ -85,8 +85,9 @@ function linkFaultsOf({ rail, bus, screening }: ReadinessSources): readonly stri
 
 /** What does not work as it should, while payments go on. */
 function faultsOf(sources: ReadinessSources): readonly string[] {
-  const { books, openWork, member, memory, rules } = sources
+  const { books, bus, openWork, member, memory, rules } = sources
   return [
+    ...[bus.refusal() ?? []].flat().map((reason) => `the bus refuses events: ${reason}`),
     ...[books.synchrony?.()?.fault ?? []].flat(),
     ...[...openWork.unnamedRails()].map(
       ([name, count]) => `RAILS_FILE does not name the rail ${name} of ${count} open payments`,

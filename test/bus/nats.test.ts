@@ -136,26 +136,6 @@ t.test('a stream that acknowledges nothing is not used, and the log says why', a
   await isUp(bus)
 })
 
-t.test('the log says why the stream refuses events', async (t) => {
-  const server = await startNats(t, 'jetstream { max_file_store: 20000 }')
-  const { lines, log } = readableLog('warn')
-  const bus = connectBus({ url: server.url, consumes: false, clock: systemClock, log })
-  t.teardown(() => bus.close())
-  await isUp(bus)
-  const stored: boolean[] = []
-  await eventually('its storage is used up', async () => {
-    const [event] = someEvents(1)
-    stored.push(await bus.publisher.publish(event!, event!.id))
-    return lines.length > 0
-  })
-  t.equal(stored[0], true)
-  t.equal(stored.at(-1), false)
-  t.match(lines, [/"reason":"insufficient .*"message":"bus refuses events"/])
-  const [another] = someEvents(1)
-  t.equal(await bus.publisher.publish(another!, another!.id), false)
-  t.equal(lines.length, 1, 'each reason once')
-})
-
 /** Reads and acknowledges until every wanted event was seen. @returns how often each was, by id */
 async function readAll(
   consumer: Consumer,

@@ -4,6 +4,7 @@ import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
 import { createEndpointDirectory } from '../../actors/webhook/endpoint/endpoint_directory.js'
 import { watchDirectory } from '../../gateway/upstream/partner_directory.js'
+import type { EndpointUpdate__Output as EndpointUpdate } from '../../protos/types/causeway/internal/v1/EndpointUpdate.js'
 import type { PartnerUpdate__Output as PartnerUpdate } from '../../protos/types/causeway/internal/v1/PartnerUpdate.js'
 import type { DirectoryClient } from '../../protos/types/causeway/internal/v1/Directory.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
@@ -166,6 +167,17 @@ t.test('a pool receives thousands of endpoints and the changes during the transf
   })
 })
 
+t.test('a pool learns its installation first', async (t) => {
+  const { endpoints, add } = openEndpoints(t)
+  t.equal(endpoints.installations(), undefined)
+  await add(await serve(t)).complete
+  t.same(endpoints.installations(), [], 'an earlier version of the processor names none')
+  await add(await serve(t, { ...shardInfo('books_1'), installation: 'one' })).complete
+  t.same(endpoints.installations(), ['one'])
+  await add(await serve(t, { ...shardInfo(''), installation: 'two' })).complete
+  t.same(endpoints.installations(), ['two'], 'also without shards')
+})
+
 t.test('many changes of one commit arrive', async (t) => {
   const served = await serve(t)
   const { memory, directory } = served
@@ -251,7 +263,9 @@ t.test('a deleted endpoint is sent with its id and status only', async (t) => {
   memory.endpoints.set(endpointId(1), anEndpoint(1, { status: 'deleted' }))
   const stream = clientOf(t, address)().WatchEndpoints({}, bearer(TOKEN))
   stream.on('error', () => undefined)
-  const update = await new Promise((resolve) => stream.on('data', resolve))
+  const update = await new Promise((resolve) => {
+    stream.on('data', (given: EndpointUpdate) => given.complete && resolve(given))
+  })
   stream.cancel()
   t.match(update, {
     endpoints: [{ id: endpointId(1), tenant: TENANT, status: 'deleted', url: '', secrets: [] }],

@@ -11,6 +11,7 @@ t.test('the supervisor gets every link that is down, with its reason', async (t)
   ])
   const links = {
     bus: 'up' as 'up' | 'down',
+    refusal: null as string | null,
     screening: null as string | null,
     sync: null as string | null,
   }
@@ -20,7 +21,7 @@ t.test('the supervisor gets every link that is down, with its reason', async (t)
     recovery: { state: () => ({ mode: 'normal' }) },
     memory: world.memory(),
     rules: RULES,
-    bus: { status: () => links.bus },
+    bus: { status: () => links.bus, refusal: () => links.refusal },
     rail: { faults: () => rails },
     screening: { fault: () => links.screening },
     disk: { isLow: () => false },
@@ -37,6 +38,10 @@ t.test('the supervisor gets every link that is down, with its reason', async (t)
   links.bus = 'down'
   t.match(told(), /^the bus is down/)
   links.bus = 'up'
+  links.refusal = 'maximum messages exceeded'
+  t.equal(told(), 'the bus refuses events: maximum messages exceeded')
+  t.match(readinessOf(sources), { bus: 'up', degraded: told() })
+  links.refusal = null
   links.screening = 'UNAVAILABLE'
   t.equal(told(), 'screening does not answer: UNAVAILABLE')
   links.sync = 'commits wait for no standby'

@@ -38,9 +38,15 @@ export interface StandInProcessor {
   close(): void
 }
 
+export interface StandInOptions {
+  readonly awaitPoolMs?: number
+  /** What it announces. Default: nothing, as a processor of an earlier version. */
+  readonly installation?: string
+}
+
 export async function openStandInProcessor(
   token: string,
-  awaitPoolMs = AWAIT_POOL_MS,
+  { awaitPoolMs = AWAIT_POOL_MS, installation }: StandInOptions = {},
 ): Promise<StandInProcessor> {
   const endpoints = new Map<string, WireEndpoint>()
   const watchers = new Set<ServerWritableStream<WatchRequest, EndpointUpdate>>()
@@ -55,6 +61,7 @@ export async function openStandInProcessor(
         return void stream.destroy(new Error('unauthenticated'))
       watchers.add(stream)
       stream.on('close', () => watchers.delete(stream))
+      if (installation !== undefined) stream.write({ installation })
       for (const endpoint of endpoints.values()) stream.write({ endpoints: [endpoint] })
       stream.write({ endpoints: [], complete: true })
     },

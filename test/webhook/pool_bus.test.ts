@@ -1,5 +1,6 @@
 /** A pool process while the bus is killed and wiped. */
 import t from 'tap'
+import { EVENT_STREAM } from '../../src/base/subjects.js'
 import { anEvent, createOutbox, relayOf, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
@@ -19,6 +20,14 @@ t.test('the relay republishes events that were in a wiped stream', async (t) => 
   await world.start()
   await eventually('all events are settled', () => world.settled(events))
   t.equal(distinct(world.got), 100)
+})
+
+t.test('the pool uses the stream of its installation, as its processor names it', async (t) => {
+  const world = await aPoolWorld(t, {}, { installation: 'one' })
+  await world.start()
+  const { streams } = await world.jetstream()
+  const { config } = await streams.info(EVENT_STREAM)
+  t.equal(config.description, 'Events of the Causeway installation one')
 })
 
 t.test('the pool survives kill -9 and a wipe of the bus', async (t) => {

@@ -26,7 +26,11 @@ import { listen } from '../support/listen.js'
 import { SILENT_LOG as log } from '../support/logs.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { openStandInProcessor, type StandInProcessor } from './directory_stub.js'
+import {
+  openStandInProcessor,
+  type StandInOptions,
+  type StandInProcessor,
+} from './directory_stub.js'
 
 const SECRET = 'whsec_of_the_test'
 const TOKEN = 'wh_of_these_tests_only_0123456789'
@@ -86,7 +90,7 @@ export interface PoolWorld {
 export async function aPoolWorld(
   t: Test,
   common: Readonly<Record<string, string>> = {},
-  awaitPoolMs?: number,
+  processorOptions?: StandInOptions,
 ): Promise<PoolWorld> {
   const folder = tempFolder(t)
   const nats = await createNatsServer(folder)
@@ -100,7 +104,7 @@ export async function aPoolWorld(
     WEBHOOK_BACKOFF_SCALE_PCT: '1',
     ...common,
   }
-  const processor = await openStandInProcessor(TOKEN, awaitPoolMs)
+  const processor = await openStandInProcessor(TOKEN, processorOptions)
   const settings = { ...environment, PROCESSOR_ADDRESS: processor.address }
   const receiver = await openReceiver(t)
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })

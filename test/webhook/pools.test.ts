@@ -50,7 +50,7 @@ t.test('the other pool delivers the open events of a killed one', async (t) => {
 /** 100 events for two endpoints, one of which fails. */
 async function eventsInTwoPools(t: Test) {
   // However long a start takes, no pool takes what another one has.
-  const world = await aPoolWorld(t, {}, HOUR)
+  const world = await aPoolWorld(t, {}, { awaitPoolMs: HOUR })
   world.endpoint('/healthy')
   world.endpoint('/failing')
   world.answers.set('/failing', 503)

@@ -55,6 +55,11 @@ export interface EndpointDirectory extends Endpoints {
   subscriptionOf(tenant: TenantId): Subscription | undefined
   /** Deliveries of the tenant must not start: its processor is in recovery mode, or was last. */
   isPaused(tenant: TenantId): boolean
+  /**
+   * The id of the installation that the processors serve, alone. Undefined until one has announced
+   * itself; empty if that one is of an earlier version.
+   */
+  installations(): readonly string[] | undefined
 }
 
 export interface Subscription {
@@ -97,9 +102,11 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
   let closed = false
   let handler: (endpoint: Endpoint) => void = () => undefined
   let whenComplete: () => void = () => undefined
+  let installation: string | undefined
 
   const add = (client: () => DirectoryClient): Subscription => {
     const stream = openStream(client, options, {
+      announced: (update) => (installation = update.installation),
       update: take,
       closed: () => streams.delete(stream),
     })
@@ -181,6 +188,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
     add,
     subscriptionOf,
     isPaused,
+    installations: () => (installation === undefined ? undefined : [installation].filter(Boolean)),
     get: (id) => known.get(id),
     ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
     isSynced,
@@ -215,7 +223,11 @@ const rankOf = ({ state }: DirectoryStream): number => Number(state.isComplete)
 function openStream(
   client: () => DirectoryClient,
   { token, log }: EndpointDirectoryOptions,
-  on: { update(update: EndpointUpdate): void; closed(): void },
+  on: {
+    announced(update: EndpointUpdate): void
+    update(update: EndpointUpdate): void
+    closed(): void
+  },
 ): DirectoryStream {
   const state: DirectoryStream['state'] = {
     ...{ shard: '', epoch: 0, shards: [], partners: new Set<string>() },
@@ -236,7 +248,10 @@ function openStream(
     opened.on('data', (update: EndpointUpdate) => {
       if (closed) return
       retry.reset()
-      if (isFirst) announced = announcementIn(update)
+      if (isFirst) {
+        announced = announcementIn(update)
+        on.announced(update)
+      }
       isFirst = false
       const { partners } = announced ?? state
       for (const partner of update.partners) partners.add(partner)

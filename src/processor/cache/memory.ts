@@ -8,6 +8,7 @@
  */
 import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
 import type { StoredCaller } from '../../auth/callers.js'
+import { installationOf } from '../../auth/fingerprint.js'
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
 import { instant, plus, type Instant } from '../../base/clock.js'
 import type { EndpointId, Environment, KeyId, PartnerId, TenantId } from '../../base/ids.js'
@@ -106,6 +107,8 @@ export interface Memory {
   readonly sequences: Map<TenantId, number>
   /** Sequence numbers that a new tenant skips: lost commits may have used them (recovery/). */
   skippedSequences: number
+  /** The id of the installation, as far as these books tell (auth/fingerprint). */
+  readonly installation: string
   readonly recentPayments: RecentPayments
   readonly orphans: OrphanIndex
   /**
@@ -288,6 +291,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     balanceAlerts: new Map(),
     sequences: new Map(),
     skippedSequences: 0,
+    installation: installationOf(salt),
     recentPayments: createRecentPayments(duplicateWindowMs),
     orphans: createOrphanIndex(),
     recovery: null,

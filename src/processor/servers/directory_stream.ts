@@ -62,6 +62,8 @@ export interface ShardInfo {
   shards(): readonly string[]
   /** Where gateways reach the processors of the cluster. Absent if these are the only books. */
   addresses?(): readonly string[]
+  /** The id of the installation. */
+  readonly installation?: string | undefined
 }
 
 const NO_CLUSTER: ShardInfo = { shard: '', epoch: () => 0, shards: () => [] }
@@ -109,7 +111,7 @@ export function directoryService(
   }
 
   function* allEndpoints(): Generator<EndpointUpdate> {
-    if (info.shard !== '') yield* announcement()
+    yield* announcement()
     for (const { entries, isLast } of chunked(mapped(memory.endpoints.values(), wireEndpoint))) {
       yield { endpoints: entries, complete: isLast, paused: isPaused() }
     }
@@ -120,8 +122,9 @@ export function directoryService(
    * outcomes to it.
    */
   function* announcement(): Generator<EndpointUpdate> {
-    const { shard } = info
-    yield { shard, epoch: info.epoch(), shards: [...info.shards()] }
+    const { shard, installation = '' } = info
+    yield { shard, epoch: info.epoch(), shards: [...info.shards()], installation }
+    if (shard === '') return
     for (const { entries } of chunked(memory.partners.values())) {
       yield { partners: entries.map(({ id }) => id) }
     }

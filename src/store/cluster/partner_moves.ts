@@ -103,8 +103,12 @@ export interface PartnerMoves {
   /** Reports for the partners of a shard, the oldest first. */
   reportsFor(shard: string, limit: number): Promise<readonly StoredReport[]>
   deleteReports(ids: readonly number[]): Promise<void>
-  /** Makes the salt of a shard without commits that of the cluster. */
-  shareSalt(shard: string, epoch: number): Promise<void>
+  /**
+   * Makes the salt of a shard without commits that of the cluster.
+   *
+   * @returns the salt of the cluster
+   */
+  shareSalt(shard: string, epoch: number): Promise<string>
 }
 
 export const pendingAt = (now: string, withinMs = MOVE_WITHIN_MS): string =>
@@ -245,6 +249,8 @@ export function partnerMovesOn(
            AND EXISTS (SELECT 1 FROM ${shard}.owner WHERE epoch = ? AND last_batch = 0)`,
         [epoch],
       )
+      const [shared] = await connection.all<{ salt: string }>('SELECT salt FROM fingerprint_salt')
+      return shared!.salt
     },
   }
 }

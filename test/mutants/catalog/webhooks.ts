@@ -67,12 +67,22 @@ export const WEBHOOKS: readonly Mutant[] = [
   }),
   ...faultsIn('src/bus/nats.ts', 'bus/nats', {
     'A bus whose connection was lost during the admission is up.': [
-      'isAdmitted && lost === timesLost',
-      'isAdmitted',
+      'if (lost === timesLost)',
+      'if (isAdmitted)',
     ],
     'A message of a lost stream acknowledges one of the next stream.': [
       'up && arrived === timesUp && !link.isClosed()',
       'up && !link.isClosed()',
+    ],
+  }),
+  ...faultsIn('src/bus/event_stream.ts', 'bus/installations', {
+    'Two installations share a stream.': [
+      'user !== undefined && !installations.includes(user)',
+      'user !== undefined && installations.length === 0',
+    ],
+    'An installation that has got another id loses its stream.': [
+      '!installations.includes(user)',
+      'user !== present',
     ],
   }),
   ...faultsIn('src/processor/background/relay.ts', 'bus/relay', {
