@@ -38,6 +38,9 @@ export function rolesOf({ kind, roles }: Caller): readonly Role[] {
 
 const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
+export const CALLER_NAME_RULE =
+  '1 to 64 letters, digits, dots, hyphens, underscores and @, and begin with a letter or digit'
+
 export const isCallerName = (text: string): boolean => CALLER_NAME.test(text)
 
 /** By the metadata object of the call, which its handler receives too. */

@@ -10,6 +10,7 @@ import { constants, createHash, createPublicKey, publicEncrypt, type KeyObject }
 const PUBLIC_KEY =
   /^-----BEGIN PUBLIC KEY-----\n[A-Za-z0-9+/=\n]{1,4000}-----END PUBLIC KEY-----\n?$/
 const MODULUS_BITS_MIN = 2_048
+export const OWNER_KEY_RULE = `an RSA public key in PEM of ${MODULUS_BITS_MIN} bits or more`
 
 /** Null when it is not an RSA public key of sufficient length in PEM. */
 export function ownerKeyIn(pem: string): KeyObject | null {

@@ -106,7 +106,9 @@ function createProgram(): {
     leaf.action(() => {
       const args = leaf.processedArgs.filter((arg: unknown) => typeof arg === 'string')
       args.forEach(requireTyped)
-      chosen = { command, args, flags: flagsIn(leaf) }
+      const flags = flagsIn(leaf)
+      requireValues(flags)
+      chosen = { command, args, flags }
     })
   }
   return { program, printed: () => text.trimEnd(), chosen: () => chosen, failedAt: () => last }
@@ -158,6 +160,12 @@ function requireTyped(arg: string): void {
   if (arg === '') throw new CommandFault('An argument is empty.')
   if (isVisibleText(arg) && arg.trim() === arg) return
   throw new CommandFault(`'${toVisibleText(arg)}' has blanks around it or invisible characters.`)
+}
+
+/** As of a variable of a script that is not set: a filter without a value would be none. */
+function requireValues(flags: Flags): void {
+  for (const [name, value] of Object.entries(flags))
+    if ([value].flat().includes('')) throw new CommandFault(`--${name} is empty.`)
 }
 
 /** Values by our option names; commander uses camel case. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { THB, USD, VND, type Currency } from '../../src/money/currency.js'
 import { INT64_MAX, money } from '../../src/money/money.js'
-import { formatAmount, parseMajor } from '../../src/operations/cli/amounts.js'
+import { amountForms, formatAmount, parseMajor } from '../../src/operations/cli/amounts.js'
 
 t.test('an amount is parsed exactly or rejected', async (t) => {
   const cases: [string, Currency, bigint | undefined][] = [
@@ -16,6 +16,16 @@ t.test('an amount is parsed exactly or rejected', async (t) => {
     ['92,233,720,368,547,758.08', USD, undefined],
     ['1000.505', USD, undefined],
     ['1000.0', VND, undefined],
+    ['1,000', VND, 1_000n],
+    ['1,000', USD, undefined],
+    ['1,000.5', USD, undefined],
+    ['0,500', USD, undefined],
+    ['0,500.00', USD, undefined],
+    ['1.000,00', USD, undefined],
+    ['1.000', VND, undefined],
+    ['1 000', USD, undefined],
+    ['+5', USD, undefined],
+    ['٥', USD, undefined],
     ['1,00', USD, undefined],
     ['1000,000', USD, undefined],
     ['0', USD, undefined],
@@ -37,6 +47,15 @@ t.test('a formatted amount parses to the same amount', async () => {
       return parseMajor(shown.slice(currency.length + 1), currency) === minor
     }),
   )
+})
+
+t.test('the forms that are named parse to one amount', async (t) => {
+  t.equal(amountForms(USD), '1000.50 or 1,000.50')
+  t.equal(amountForms(VND), '1000 or 1,000')
+  for (const currency of [USD, VND]) {
+    const [first, second] = amountForms(currency).split(' or ')
+    t.equal(parseMajor(first!, currency), parseMajor(second!, currency))
+  }
 })
 
 t.test('digits are grouped in threes', async (t) => {

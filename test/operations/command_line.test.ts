@@ -30,6 +30,17 @@ t.test('an option of another command is rejected with the usage', async (t) => {
   }
 })
 
+t.test('an option without a value is refused: it would be none', async (t) => {
+  for (const option of ['cursor', 'endpoint']) {
+    t.throws(() => readCommandLine(['webhooks', 'dead', `--${option}`, '']), {
+      message: `--${option} is empty.`,
+    })
+  }
+  t.throws(() => readCommandLine(['payout', 'approve', 'pout_1', '--other-than', '']), {
+    message: '--other-than is empty.',
+  })
+})
+
 t.test('a mistyped command or option suggests the nearest one', async (t) => {
   t.match(faultOf('payot held'), "unknown command 'payot'\n(Did you mean payout?)\nusage: ")
   t.match(faultOf('payout hold'), '(Did you mean held?)\nusage: payout ')

@@ -383,7 +383,10 @@ t.test('commands work against a running stack', async (t) => {
 
   await t.test('a usage error is reported, exit code 2', async (t) => {
     for (const [words, fault] of [
-      [['deposit', 'acme', 'sandbox', 'USD', '1.234'], '1.234 is not an amount of USD'],
+      [
+        ['deposit', 'acme', 'sandbox', 'USD', '1.234'],
+        '1.234 is not an amount of USD: write e.g. 1000.50 or 1,000.50.',
+      ],
       [['deposit', 'acme', 'sandbox', 'XYZ', '1'], 'XYZ is not a currency'],
       [
         ['deposit', 'acme', 'test', 'USD', '1'],
@@ -399,6 +402,33 @@ t.test('commands work against a running stack', async (t) => {
       [['sign', 'GET', '/v1/x', '--body', 'no_such.json'], 'no_such.json'],
     ] as const) {
       t.match(await ops(...words), usageError(fault), words.join(' '))
+    }
+  })
+
+  await t.test('an option value that the processor refuses is named with its rule', async (t) => {
+    const tooLong = 'x'.repeat(2_001)
+    for (const [line, fault] of [
+      ['partner usage acme sandbox --days 0', 'days must be 1 to 366.'],
+      ['partner usage acme sandbox --days 367', 'days must be 1 to 366.'],
+      ['payout held --cursor page-2', 'cursor must be the next_cursor of the same list'],
+      [`find ${tooLong}`, 'text must have 1 to 256 characters.'],
+      ['key issue acme sandbox --public-key package.json', 'public_key must be an RSA public key'],
+      ['callers create king ann', 'kind must be one of operator, service, gateway'],
+      ['callers create service ann!', 'name must be 1 to 64 letters, digits'],
+      ['callers create operator ann', 'roles must be one or more of read, operate, decide.'],
+      ['callers create gateway ann --roles read', 'roles are for an operator only.'],
+      ['callers create gateway ann --partners acme', 'partners are for a service only.'],
+      ['callers create gateway ann --token-sha256 ab', 'token_sha256 must be 64 lower-case'],
+      ['submissions pause --rail no_such', 'subject must be a rail of RAILS_FILE, a corridor'],
+      [`withdraw acme sandbox USD 1 --evidence ${tooLong}`, 'evidence must have 1 to 2000'],
+      [
+        `archive ${join(tempFolder(t), 'a')} --before 2999-01-01`,
+        'before must be 180 days ago or earlier.',
+      ],
+    ] as const) {
+      const isChange = /^(key|callers|submissions|withdraw|archive)/.test(line)
+      const { err } = await ops(...line.split(' '), ...(isChange ? ['--reason', 'r'] : []))
+      t.match(err, `invalid_request: The request is not valid. ${fault}`, line.slice(0, 60))
     }
   })
 

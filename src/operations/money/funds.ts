@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { money } from '../../money/money.js'
 import { actorOf, CHANGE, deciderOf, evidenceOf } from '../cli/actor.js'
-import { formatAmount, parseMajor } from '../cli/amounts.js'
+import { amountForms, formatAmount, parseMajor } from '../cli/amounts.js'
 import { CommandFault, type CliCommand, type Context } from '../cli/command.js'
 import { tenantNamed } from '../cli/tenant.js'
 
@@ -120,6 +120,7 @@ export function currencyNamed(code: string): Currency {
 /** In minor units. */
 export function amountNamed(text: string, currency: Currency): bigint {
   const minor = parseMajor(text, currency)
-  if (minor === undefined) throw new CommandFault(`${text} is not an amount of ${currency}.`)
-  return minor
+  if (minor !== undefined) return minor
+  const forms = amountForms(currency)
+  throw new CommandFault(`${text} is not an amount of ${currency}: write e.g. ${forms}.`)
 }

@@ -3,6 +3,7 @@
  * Written in the commit of the action.
  */
 import { EVIDENCE_MAX } from '../../base/constants.js'
+import { invalid } from '../../base/errors.js'
 import type { Moved } from '../cache/single_handed_sums.js'
 import type { Row } from '../../store/tables.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -17,6 +18,8 @@ export interface Actor {
 /** Whether the text is a usable reference to the evidence. */
 export const isEvidence = (text: string): boolean =>
   text.trim() !== '' && text.length <= EVIDENCE_MAX
+
+export const INVALID_EVIDENCE = invalid('/evidence', `must have 1 to ${EVIDENCE_MAX} characters`)
 
 export function logAction(
   { memory, batch, now, origin }: CommandContext,

@@ -4,16 +4,19 @@
  *
  * - What must stay is counted, and read again by the next archiving.
  */
-import { instant, plus, type Clock } from '../../base/clock.js'
+import { DAY, instant, plus, type Clock } from '../../base/clock.js'
+import { invalid } from '../../base/errors.js'
 import { PREFIX } from '../../base/ids.js'
 import { digestOfPayment } from '../../base/payment_digest.js'
 import type { StoredPayment } from '../../store/archive.js'
 import type { Memory } from '../cache/memory.js'
 import { ARCHIVED_AFTER_MS, ARCHIVED_AT_ONCE_MAX } from '../changes/ended_payments.js'
-import { answer, refuse } from '../cycle/answer.js'
+import { answer } from '../cycle/answer.js'
 import type { Query } from './query.js'
 
 /** @param after the last id of the previous page. Empty means the first page */
+const TOO_YOUNG = invalid('/before', `must be ${ARCHIVED_AFTER_MS / DAY} days ago or earlier`)
+
 export function listArchivable(
   { archive }: Pick<Memory, 'archive'>,
   { before, after }: { readonly before: number | null; readonly after: string },
@@ -24,7 +27,7 @@ export function listArchivable(
     queueKey: 'internal',
     run: async ({ lists, reportCorrupt }) => {
       const youngest = plus(clock.now(), -ARCHIVED_AFTER_MS)
-      if (before === null || before > youngest) return refuse('invalid_request')
+      if (before === null || before > youngest) return TOO_YOUNG
       const kind = after.startsWith(PREFIX.payout) ? 'payouts' : 'intents'
       const limit = ARCHIVED_AT_ONCE_MAX
       const rows = await lists.archive.payments(kind, after, instant(before), limit)

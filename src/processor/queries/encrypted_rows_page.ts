@@ -15,8 +15,9 @@ import {
   type SealedRow,
   type SealedTable,
 } from '../../store/sealed.js'
-import { answer, refuse } from '../cycle/answer.js'
+import { answer } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
+import { INVALID_PAGE } from './page.js'
 import type { Query } from './query.js'
 
 export interface EncryptedRowsPage {
@@ -63,7 +64,7 @@ export function encryptedRowsPage(isCount: boolean, cursor: string | undefined):
     run: async ({ lists, vault }) => {
       const list = `sealed ${isCount ? 'counted' : 'resealed'} ${vault.sealingKid}`
       const given = cursor === undefined ? undefined : vault.cursors.open(list, cursor)
-      if (cursor !== undefined && given === undefined) return refuse('invalid_request')
+      if (cursor !== undefined && given === undefined) return INVALID_PAGE
       const { table, after, hadCorrupt = false } = positionIn(given ?? '')
       const limit = isCount ? COUNT_PAGE_ROWS : REENCRYPT_PAGE_ROWS
       const rows = await lists.sealed(table, after, limit)

@@ -14,6 +14,7 @@ import { intentContextIn, type IntentContext } from '../../../actors/intent/cont
 import { payoutContextIn, type PayoutContext } from '../../../actors/payout/context.js'
 import { LIST_LIMIT_MAX } from '../../base/constants.js'
 import { instant, MINUTE, SECOND, type Instant } from '../../base/clock.js'
+import { invalid } from '../../base/errors.js'
 import { instantOf, isIdOf, PREFIX, tenantOf, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import type { Lists } from '../../store/lists.js'
@@ -21,7 +22,7 @@ import type { FoundActionRow, FoundEventRow, Period, Search } from '../../store/
 import { asInteger, fingerprintOf } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
 import { lastIntentOf } from '../changes/user_intent_links.js'
-import { answer, refuse } from '../cycle/answer.js'
+import { answer } from '../cycle/answer.js'
 import { idempotencyRowKey } from '../keys/vault.js'
 import { mergePages } from './delivery_pages.js'
 import type { Query, QueryContext } from './query.js'
@@ -48,12 +49,14 @@ type FoundBy =
 /** Entity ids, each with the way it was found first. */
 type Hits = Map<string, FoundBy>
 
+const INVALID_TEXT = invalid('/text', `must have 1 to ${TEXT_MAX} characters`)
+
 export function find(pools: WebhookPools, memory: Memory, text: string): Query {
   return {
     name: 'find',
     queueKey: 'internal',
     run: async (ctx) => {
-      if (text === '' || !isWithin(text, TEXT_MAX)) return refuse('invalid_request')
+      if (text === '' || !isWithin(text, TEXT_MAX)) return INVALID_TEXT
       const { search } = ctx.lists
       const hits: Hits = new Map()
       const add = (ids: readonly string[], by: FoundBy): void => {

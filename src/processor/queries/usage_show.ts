@@ -6,14 +6,16 @@
  *   longer list says from when on it is counted.
  */
 import { DAY, plus, toRfc3339, type Clock } from '../../base/clock.js'
+import { invalid } from '../../base/errors.js'
 import { AFTER_ALL_IDS, instantOf, leastIdAt, type IdKind, type TenantId } from '../../base/ids.js'
 import type { CallUsage } from '../../../protos/types/causeway/operator/v1/CallUsage.js'
 import type { UsageKind, UsageRange } from '../../store/usage.js'
-import { answer } from '../cycle/answer.js'
+import { answer, type Answer } from '../cycle/answer.js'
 import type { Query, QueryContext } from './query.js'
 
 const DAYS_DEFAULT = 30
 const DAYS_MAX = 366
+const INVALID_DAYS: Answer = invalid('query/days', `must be 1 to ${DAYS_MAX}`)
 const USAGE_MAX = 10_000
 /** Rows of one read: some milliseconds of the read connection. */
 const READ_MAX = 1_000
@@ -31,22 +33,18 @@ export interface UsageOptions {
   readonly max?: number | undefined
 }
 
-/**
- * Null means that the days are out of range.
- *
- * @param calls of the last 24 hours
- */
+/** @param calls of the last 24 hours */
 export function showUsage(
   tenant: TenantId,
   { days: asked = DAYS_DEFAULT, withinMs = Infinity, max = USAGE_MAX }: UsageOptions,
   clock: Clock,
   calls: CallUsage,
-): Query | null {
-  if (asked < 1 || asked > DAYS_MAX) return null
+): Query {
   return {
     name: 'show_usage',
     queueKey: 'internal',
     run: async ({ lists }) => {
+      if (asked < 1 || asked > DAYS_MAX) return INVALID_DAYS
       const since = plus(clock.now(), -asked * DAY)
       const kinds = []
       for (const [kind, id, entity] of KINDS) {

@@ -4,6 +4,7 @@ import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/t
 import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types/causeway/internal/v1/PoisonRecord.js'
 import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/operator/v1/RedriveRequest.js'
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/constants.js'
+import { invalid } from '../../base/errors.js'
 import { positionIn } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Memory } from '../cache/memory.js'
@@ -125,12 +126,14 @@ export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => 
   },
 })
 
+const INVALID_LIMIT = invalid('/limit', `must be 1 to ${LIST_LIMIT_MAX}`)
+
 export const listPoison = (pools: WebhookPools, { limit }: { readonly limit?: number }): Query => ({
   name: 'list_poison',
   queueKey: 'internal',
   run: async () => {
     const size = limit ?? LIST_LIMIT_DEFAULT
-    if (size < 1 || size > LIST_LIMIT_MAX) return refuse('invalid_request')
+    if (size < 1 || size > LIST_LIMIT_MAX) return INVALID_LIMIT
     const found = await pools.requestAll('poison', { limit: size })
     if (!found.ok) return refuse(found.code)
     const latest = found.value

@@ -2,7 +2,7 @@
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
 import type { Answer } from '../cycle/answer.js'
-import { statusDetails, type FieldViolation } from './status_details.js'
+import { fieldViolation, statusDetails, type FieldViolation } from './status_details.js'
 
 /** The trailing metadata with the error code. */
 export const ERROR_METADATA = 'causeway-error'
@@ -12,9 +12,11 @@ interface RefusableStream {
   emit(event: 'error', error: ServiceError): boolean
 }
 
-/** The error of a refused command. */
+/** The error of a refused command or query. Its text names the field that is not valid. */
 export function refusalError(refusal: Exclude<Answer, { ok: true }>): ServiceError {
-  const error = grpcError(refusal.code)
+  const fields = refusal.violation ? [fieldViolation('', refusal.violation)] : []
+  const error = grpcError(refusal.code, fields)
+  for (const { field, description } of fields) error.details += ` ${field} ${description}.`
   if ('approvalRequest' in refusal) {
     error.metadata.set('causeway-approval-request', refusal.approvalRequest)
   }

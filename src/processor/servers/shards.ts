@@ -11,7 +11,7 @@ import type { ShardRecord } from '../../../protos/types/causeway/operator/v1/Sha
 import type { PartnerPlacement } from '../../../protos/types/causeway/operator/v1/PartnerPlacement.js'
 import type { ShardsHandlers } from '../../../protos/types/causeway/operator/v1/Shards.js'
 import { isPartnerId } from '../../auth/request_shape.js'
-import { accepted, refused, type Outcome } from '../../base/errors.js'
+import { accepted, invalid, refused, type Outcome } from '../../base/errors.js'
 import type { Shard, ShardSettingsFault } from '../../store/cluster/cluster.js'
 import type { PartnerPlace } from '../../store/cluster/partner_moves.js'
 import type { WaitingProcessor } from '../../store/cluster/waiting.js'
@@ -19,8 +19,14 @@ import { SHARD_NAME } from '../../store/postgres/migrate.js'
 import { canTake, type ShardAdmin } from '../cluster/member.js'
 import { noteAction } from '../commands/operators/action_note.js'
 import type { DirectoryService } from './directory_stream.js'
-import { grpcError } from './grpc_error.js'
+import { grpcError, refusalError } from './grpc_error.js'
 import { actingAs, decided, ownWork, type UnaryDependencies } from './unary_handler.js'
+
+const INVALID_SHARD = invalid(
+  '/shard',
+  'must begin with a letter of a to z and have up to 41 of a to z, 0 to 9 and underscores',
+)
+const SAME_SHARD = invalid('/to', 'must be another shard than the one that has the partner')
 
 export function shardsService(
   dependencies: UnaryDependencies,
@@ -39,7 +45,7 @@ export function shardsService(
       run(cluster, call).then(
         (outcome) => {
           if (outcome.ok) callback(null, outcome.value)
-          else callback(grpcError(outcome.code))
+          else callback(refusalError(outcome))
         },
         () => callback(grpcError('configuration_error')),
       )
@@ -72,7 +78,7 @@ export function shardsService(
     }),
     Create: inCluster(async (shards, call) => {
       const { shard } = call.request
-      if (!SHARD_NAME.test(shard)) return refused('invalid_request')
+      if (!SHARD_NAME.test(shard)) return INVALID_SHARD
       const log = await noted(call, 'create_shard', shard)
       if (!log.ok) return log
       await shards.addShard(shard)
@@ -106,7 +112,7 @@ export function shardsService(
       const served = (await shards.shards()).filter(({ isConnected }) => isConnected)
       if (![from, to].every((name) => served.some(({ shard }) => shard === name)))
         return refused('shard_not_found')
-      if (from === to) return refused('invalid_request')
+      if (from === to) return SAME_SHARD
       const move = { partner, from, to }
       const { obstacle: cause, isLarge, size } = await shards.checkPartnerMove(move)
       if (cause !== null || isCheck)

@@ -112,7 +112,7 @@ export function unaryQuery<Request, Response>(
       .run(query, () => !call.cancelled)
       .then((answer) => {
         if (answer.ok) callback(null, objectOf(answer.view) as Response)
-        else callback(grpcError(answer.code))
+        else callback(refusalError(answer))
       })
   }
 }

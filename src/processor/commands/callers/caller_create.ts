@@ -9,9 +9,15 @@
  * - In a cluster nothing is stored here: the answer has the setting, which every shard applies. In
  *   recovery mode settings wait, so these books store the caller themselves.
  */
-import { isCallerName, OPERATOR_ROLES, type OperatorRole } from '../../../auth/caller.js'
+import {
+  CALLER_NAME_RULE,
+  isCallerName,
+  OPERATOR_ROLES,
+  type OperatorRole,
+} from '../../../auth/caller.js'
 import { isTokenDigest, newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
+import { accepted, invalid } from '../../../base/errors.js'
 import type { PartnerId } from '../../../base/ids.js'
 import { isReadOnly, type Memory } from '../../cache/memory.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
@@ -38,6 +44,15 @@ export interface NewCaller {
 const KINDS = ['operator', 'service', 'gateway', 'webhooks', 'console'] as const
 const CERTIFICATE_NAME = /^[^\s]{1,255}$/
 
+const INVALID_KIND = invalid('/kind', `must be one of ${KINDS.join(', ')}`)
+const INVALID_NAME = invalid('/name', `must be ${CALLER_NAME_RULE}`)
+const INVALID_ROLES = invalid('/roles', `must be one or more of ${OPERATOR_ROLES.join(', ')}`)
+const ROLES_WITHOUT_OPERATOR = invalid('/roles', 'are for an operator only')
+const PARTNERS_WITHOUT_SERVICE = invalid('/partners', 'are for a service only')
+const TWO_CREDENTIALS = invalid('/token_sha256', 'excludes a certificate')
+export const INVALID_DIGEST = invalid('/token_sha256', 'must be 64 lower-case hexadecimal digits')
+const INVALID_CERTIFICATE = invalid('/certificate', 'must have 1 to 255 characters and no blanks')
+
 export function createCaller(
   actor: Actor,
   callers: Callers,
@@ -52,14 +67,15 @@ export function createCaller(
       const kind = KINDS.find((known) => known === given.kind)
       const roles = rolesIn(given)
       const { name, partners, certificate = null, tokenSha256 = null } = given
-      if (kind === undefined || roles === null || !isCallerName(name)) {
-        return refuse('invalid_request')
-      }
-      if (partners.length > 0 && kind !== 'service') return refuse('invalid_request')
+      if (kind === undefined) return INVALID_KIND
+      if (!isCallerName(name)) return INVALID_NAME
+      if (roles === null) return kind === 'operator' ? INVALID_ROLES : ROLES_WITHOUT_OPERATOR
+      if (partners.length > 0 && kind !== 'service') return PARTNERS_WITHOUT_SERVICE
       if (actor.approves === undefined && hasUnknownPartner(ctx.memory, given))
         return refuse('partner_not_found')
-      const credential = credentialIn(certificate, tokenSha256)
-      if (credential === 'invalid') return refuse('invalid_request')
+      const owned = credentialIn(certificate, tokenSha256)
+      if (!owned.ok) return owned
+      const credential = owned.value
       if (callerNamed(ctx, callers, name) !== undefined) return refuse('caller_exists')
       if (credential !== null && isCredentialInUse(ctx, callers, credential)) {
         return refuse('credential_in_use')
@@ -108,10 +124,13 @@ const hasUnknownPartner = ({ partners: here }: Memory, given: NewCaller): boolea
 
 /** The owner's credential. Null if it has given none. */
 function credentialIn(certificate: string | null, digest: string | null) {
-  if (certificate !== null && digest !== null) return 'invalid'
-  if (certificate !== null) return CERTIFICATE_NAME.test(certificate) ? { certificate } : 'invalid'
-  if (digest !== null) return isTokenDigest(digest) ? { digest } : 'invalid'
-  return null
+  if (certificate !== null && digest !== null) return TWO_CREDENTIALS
+  if (certificate !== null) {
+    return CERTIFICATE_NAME.test(certificate) ? accepted({ certificate }) : INVALID_CERTIFICATE
+  }
+  return digest === null || isTokenDigest(digest)
+    ? accepted(digest === null ? null : { digest })
+    : INVALID_DIGEST
 }
 
 /** Null means that the role is missing or out of place: an operator needs one, others have none. */

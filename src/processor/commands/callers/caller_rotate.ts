@@ -10,6 +10,7 @@
 import { isTokenDigest, newCallerToken, tokenDigest } from '../../../auth/caller_token.js'
 import type { Callers, StoredCaller } from '../../../auth/callers.js'
 import { MINUTE, plus, toRfc3339 } from '../../../base/clock.js'
+import { invalid } from '../../../base/errors.js'
 import { isReadOnly } from '../../cache/memory.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import {
@@ -23,9 +24,12 @@ import { logAction, type Actor } from '../../changes/operator_log.js'
 import { isGuardedCaller } from '../../changes/second_operator.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
+import { INVALID_DIGEST } from './caller_create.js'
 import { callerSetting } from './caller_setting.js'
 
 const OVERLAP_MS = 10 * MINUTE
+
+const HAS_CERTIFICATE = invalid('/name', 'must be that of a caller with a token, not a certificate')
 
 /** @param given the digest of a token that the owner has made, undefined if a new token is shown */
 export function rotateCaller(
@@ -44,9 +48,9 @@ export function rotateCaller(
       if (found === undefined) return refuse('caller_not_found')
       if (found.revokedAt !== null) return refuse('caller_revoked')
       if (isConfiguredProcess(ctx, found)) return refuse('caller_configured')
-      if (found.certificate !== null) return refuse('invalid_request')
+      if (found.certificate !== null) return HAS_CERTIFICATE
       if (given !== undefined) {
-        if (!isTokenDigest(given)) return refuse('invalid_request')
+        if (!isTokenDigest(given)) return INVALID_DIGEST
         if (isCredentialInUse(ctx, callers, { digest: given })) return refuse('credential_in_use')
       }
       if (

@@ -15,6 +15,7 @@ import { answer, refuse, replay } from '../../cycle/answer.js'
 import { bindKey, boundRow } from '../../cycle/idempotency.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
+import { NO_IDEMPOTENCY_KEY } from './withdrawal_request.js'
 
 export interface DepositRequest {
   readonly currency: string
@@ -37,9 +38,8 @@ export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest)
       }
       const currency = currencyOf(request.currency)
       const amount = parsePositiveInt64(request.amount)
-      if (request.idempotencyKey === '' || currency === undefined || amount === undefined) {
-        return refuse('invalid_request')
-      }
+      if (request.idempotencyKey === '') return NO_IDEMPOTENCY_KEY
+      if (currency === undefined || amount === undefined) return refuse('invalid_request')
       const funds = money(currency, amount)
       if (!canDeposit(ctx, tenant, funds)) return refuse('balance_limit_exceeded')
       const { idempotencyKey } = request

@@ -7,6 +7,7 @@
  * - The same key again with the same correction replays the first answer; with another one it is a
  *   conflict.
  */
+import { invalid } from '../../../base/errors.js'
 import type { TenantId } from '../../../base/ids.js'
 import { accountKey } from '../../../ledger/accounts.js'
 import { toWire, type Money } from '../../../money/money.js'
@@ -44,8 +45,9 @@ export function correctDeposit(
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)
       }
-      const funds = fundsIn(request)
-      if (funds === null) return refuse('invalid_request')
+      const given = fundsIn(request)
+      if (!given.ok) return given
+      const funds = given.value
       const deposit = ctx.memory.deposits.get(id)
       if (!deposit?.account.startsWith(`${tenant}:`)) return refuse('deposit_not_found')
       const refusal = refusalOf(ctx, tenant, deposit, funds)
@@ -73,13 +75,15 @@ export function correctDeposit(
   }
 }
 
+const OTHER_CURRENCY = invalid('/currency', 'must be that of the deposit')
+
 function refusalOf(
   ctx: CommandContext,
   tenant: TenantId,
   { account, credited, corrected }: DepositSums,
   funds: Money,
 ): Answer | null {
-  if (account !== accountKey(tenant, funds.currency, 'prefund')) return refuse('invalid_request')
+  if (account !== accountKey(tenant, funds.currency, 'prefund')) return OTHER_CURRENCY
   if (corrected + funds.minor > credited) return refuse('correction_exceeds_deposit')
   const refusal = refusalOfWithdrawal(ctx, tenant, PLAN, funds)
   return refusal === null ? null : refuse(refusal)

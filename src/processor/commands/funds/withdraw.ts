@@ -31,8 +31,9 @@ export function withdraw(actor: Actor, tenant: TenantId, request: WithdrawalRequ
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)
       }
-      const funds = fundsIn(request)
-      if (funds === null) return refuse('invalid_request')
+      const given = fundsIn(request)
+      if (!given.ok) return given
+      const funds = given.value
       const refusal = refusalOfWithdrawal(ctx, tenant, 'withdrawal', funds)
       if (refusal !== null) return refuse(refusal)
       const moved = { tenant, funds }

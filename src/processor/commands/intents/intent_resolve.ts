@@ -15,7 +15,7 @@ import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { canPostIntent, movedByIntent } from '../../changes/books.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
-import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { INVALID_EVIDENCE, isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
 import { sendQuery } from '../../changes/rail_instructions.js'
 import type { LiveIntent } from '../../cache/memory.js'
 import { needIntentAndUsage } from './intent_needs.js'
@@ -31,7 +31,8 @@ export function resolveIntent(
     needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
     decide: (ctx) => {
       const event = eventOf(outcome, ctx)
-      if (event === null || !isEvidence(evidence)) return refuse('invalid_request')
+      if (event === null) return refuse('invalid_request')
+      if (!isEvidence(evidence)) return INVALID_EVIDENCE
       const live = ctx.memory.intents.get(intentId)
       if (!live) return refuse('payment_intent_not_found')
       if (!isUnanswered(live, event)) return refuse('payment_intent_not_at_rail')
@@ -64,7 +65,7 @@ export function reverseIntent(actor: Actor, intentId: string, evidence: string):
     name: 'reverse_intent',
     needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
     decide: (ctx) => {
-      if (!isEvidence(evidence)) return refuse('invalid_request')
+      if (!isEvidence(evidence)) return INVALID_EVIDENCE
       const live = ctx.memory.intents.get(intentId)
       if (!live) return refuse('payment_intent_not_found')
       if (live.state !== 'captured') return refuse('payment_intent_not_captured')

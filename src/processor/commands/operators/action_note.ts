@@ -3,8 +3,8 @@
  * reconciliation.
  */
 import type { Command } from '../../cycle/command.js'
-import { answer, refuse } from '../../cycle/answer.js'
-import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { answer } from '../../cycle/answer.js'
+import { INVALID_EVIDENCE, isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
 
 export interface NotedAction {
   readonly action: string
@@ -18,7 +18,7 @@ export function noteAction(actor: Actor, { action, subject, evidence }: NotedAct
     allowedInRecovery: true,
     needs: () => undefined,
     decide: (ctx) => {
-      if (evidence !== undefined && !isEvidence(evidence)) return refuse('invalid_request')
+      if (evidence !== undefined && !isEvidence(evidence)) return INVALID_EVIDENCE
 
       // From here on it must succeed.
       logAction(ctx, actor, action, subject, evidence ?? null)

@@ -20,7 +20,7 @@ import { isUnderReview } from '../../../../actors/payout/context.js'
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
-import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { INVALID_EVIDENCE, isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
 import {
   isExecutionOfIntent,
   isExecutionOfPayout,
@@ -59,9 +59,8 @@ export function resolveOrphan(
     },
     decide: (ctx) => {
       const isKnown = isMatch || resolution === 'dismissed'
-      if (!isKnown || isMatch !== (paymentId !== undefined) || !isEvidence(evidence)) {
-        return refuse('invalid_request')
-      }
+      if (!isKnown || isMatch !== (paymentId !== undefined)) return refuse('invalid_request')
+      if (!isEvidence(evidence)) return INVALID_EVIDENCE
       const orphan = ctx.memory.orphans.get(instruction)
       if (orphan === undefined) return refuse('orphan_execution_not_found')
       // As before: a cluster dismisses it in its other shards afterwards, and may not have done so.

@@ -7,6 +7,7 @@
  * - A pause is a row, so it outlives restarts. A setting of a cluster is applied as it is.
  */
 import { instant, isMoment, toRfc3339 } from '../../../base/clock.js'
+import { invalid } from '../../../base/errors.js'
 import { named } from '../../../base/corrupt_row.js'
 import type { Row } from '../../../store/tables.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
@@ -75,9 +76,14 @@ export function resumeSubmissions(
   }
 }
 
+const NOT_PAUSABLE = invalid(
+  '/subject',
+  'must be a rail of RAILS_FILE, a corridor or an environment',
+)
+
 /** Null means that submissions of the subject may be paused. */
 export const refusalOfPause = ({ rules }: CommandContext, subject: string): Answer | null =>
-  isPausable(subject, rules.rails) ? null : refuse('invalid_request')
+  isPausable(subject, rules.rails) ? null : NOT_PAUSABLE
 
 /** The refusal of one operator to resume. Null means that the actor may do it now. */
 export function refusalOfResume(ctx: CommandContext, actor: Actor, subject: string): Answer | null {

@@ -7,7 +7,12 @@
  * - The secret is in this answer only: as text, or sealed for the partner. A key of production that
  *   a second operator approves is sealed, so neither of the two can sign as the partner.
  */
-import { ownerKeyDigest, ownerKeyIn, sealedFor } from '../../../auth/sealed_secret.js'
+import {
+  OWNER_KEY_RULE,
+  ownerKeyDigest,
+  ownerKeyIn,
+  sealedFor,
+} from '../../../auth/sealed_secret.js'
 import { newSigningSecret } from '../../../auth/secret_generation.js'
 import {
   keyIdOf,
@@ -18,6 +23,7 @@ import {
 } from '../../../auth/request_shape.js'
 import { ACTIVE_KEYS_MAX } from '../../../base/constants.js'
 import { DAY, plus } from '../../../base/clock.js'
+import { invalid } from '../../../base/errors.js'
 import { partsOfTenant, type TenantId } from '../../../base/ids.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { refusalOfOneOperator } from '../../changes/approval_requests.js'
@@ -30,6 +36,8 @@ import { logAction, type Actor } from '../../changes/operator_log.js'
 
 const OVERLAP_MS = 14 * DAY
 
+const INVALID_PUBLIC_KEY = invalid('/public_key', `must be ${OWNER_KEY_RULE}`)
+
 /** @param publicKey the partner's RSA key in PEM, undefined if the secret is shown */
 export function issueKey(actor: Actor, tenant: TenantId, publicKey?: string): Command {
   return {
@@ -38,7 +46,7 @@ export function issueKey(actor: Actor, tenant: TenantId, publicKey?: string): Co
     decide: (ctx) => {
       const active = keysOf(ctx.memory, tenant).filter((key) => isActiveKey(key, ctx.now))
       const owner = publicKey === undefined ? undefined : ownerKeyIn(publicKey)
-      if (owner === null) return refuse('invalid_request')
+      if (owner === null) return INVALID_PUBLIC_KEY
       if (active.length >= ACTIVE_KEYS_MAX) return refuse('signing_key_limit')
       if (isGuardedKey(tenant) && ctx.rules.secondOperator !== null) {
         if (publicKey === undefined || owner === undefined) {

@@ -13,7 +13,7 @@ import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { canPostPayout, movedByPayout } from '../../changes/books.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'
-import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { INVALID_EVIDENCE, isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
 import { sendQuery } from '../../changes/rail_instructions.js'
 
 /** Ends an unknown outcome. */
@@ -27,7 +27,8 @@ export function resolvePayout(
     needs: (needs) => needs.payout(payoutId),
     decide: (ctx) => {
       const event = eventOf(outcome, ctx)
-      if (event === null || !isEvidence(evidence)) return refuse('invalid_request')
+      if (event === null) return refuse('invalid_request')
+      if (!isEvidence(evidence)) return INVALID_EVIDENCE
       const live = ctx.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
       const isOut = live.state === 'processing' && live.context.submittedAt !== undefined
@@ -56,7 +57,7 @@ export function reversePayout(actor: Actor, payoutId: string, evidence: string):
     name: 'reverse_payout',
     needs: (needs) => needs.payout(payoutId),
     decide: (ctx) => {
-      if (!isEvidence(evidence)) return refuse('invalid_request')
+      if (!isEvidence(evidence)) return INVALID_EVIDENCE
       const live = ctx.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
       if (live.state !== 'completed') return refuse('payout_not_completed')

@@ -20,7 +20,7 @@ import { refusalOfOneOperator } from '../../changes/approval_requests.js'
 import { discrepancyView, stageDiscrepancy } from '../../changes/discrepancies.js'
 import { postSuspense, refusalOfSuspense, type SuspensePlan } from '../../changes/funds.js'
 import { answer, refuse } from '../../cycle/answer.js'
-import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { INVALID_EVIDENCE, isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
 
 export interface Settlement {
   readonly settlement: string
@@ -50,7 +50,8 @@ export function resolveDiscrepancy(
     name: 'resolve_discrepancy',
     needs: (needs) => needs.discrepancy(id),
     decide: (ctx) => {
-      if (!isSettlement(settlement) || !isEvidence(evidence)) return refuse('invalid_request')
+      if (!isSettlement(settlement)) return refuse('invalid_request')
+      if (!isEvidence(evidence)) return INVALID_EVIDENCE
       const row = ctx.memory.discrepancies.get(id)
       if (!row) return refuse('discrepancy_not_found')
       if (row.report === undefined) throw new CorruptRow(id, 'its report cannot be read')
