@@ -64,6 +64,7 @@ t.test('a positive amount is an int64 above zero', async (t) => {
     }),
   )
   t.equal(parsePositiveInt64('0'), undefined)
+  t.equal(parsePositiveInt64('1'), 1n)
   t.equal(parsePositiveInt64('125000.00'), undefined)
 })
 

@@ -92,6 +92,18 @@ runOnBothStores({
     ])
   },
 
+  'the trigger of the sandbox publishes one alert, also where the threshold fires': async (
+    t,
+    world,
+  ) => {
+    const low = { reference: 'sandbox:balance_low' }
+    await set(world, FUNDS)
+    await pay(world, low)
+    t.match(alerts(world), [{ threshold: String(FUNDS) }], 'its payout fires the alert')
+    await pay(world, low)
+    t.match(alerts(world).slice(1), [{ threshold: String(FUNDS - TOTAL) }], 'which is not armed')
+  },
+
   'an alert is for one tenant and one currency': async (t, world) => {
     await world.run(setBalanceAlert(OPERATOR, PRODUCTION, 'VND', String(FUNDS)))
     await set(world, 999_999_999n, 'USD')

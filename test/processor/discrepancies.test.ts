@@ -181,10 +181,13 @@ runOnBothStores({
     await world.railReports({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
     await world.railReports({ status: 'refused', id, reportId: null, refusal: 'rejected' })
     await world.railReports({ status: 'not_found', id, reportId: null })
-    t.same((await discrepanciesOf(world)).map(({ reason, plan }) => [reason, plan]).sort(), [
+    const found = await discrepanciesOf(world)
+    t.same(found.map(({ reason, plan }) => [reason, plan]).sort(), [
       ['not_found_after_execution', null],
       ['refused_after_execution', null],
     ])
+    const refused = found.find(({ reason }) => reason === 'refused_after_execution')
+    t.match(refused?.report, '"report_id":"a","refusal":"rejected"')
     t.equal(await suspense(world), '0')
     t.match(await see(world, id), { status: 'completed' })
   },

@@ -10,7 +10,7 @@ import type { RateChange } from '../../src/processor/changes/approval_requests.j
 import { setRate, setRates } from '../../src/processor/commands/operators/rate_set.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import type { CommandContext } from '../../src/processor/cycle/command.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 import { damage } from './damaged_world.js'
 import {
   authorized,
@@ -47,6 +47,13 @@ async function payWith(lifecycle: Lifecycle, minor: number): Promise<string> {
   const scan = codeOf(await lifecycle.scan(String(minor), UNASKED))
   return scan === 'ok' ? codeOf(await lifecycle.confirm()) : `scan: ${scan}`
 }
+
+t.test('one payment may use a whole day or month', async (t) => {
+  const whole = { ...RULES.caps.th_promptpay, perDay: 5_000_000n, perMonth: 5_000_000n }
+  const world = await createWorld(t, { rules: { caps: { ...RULES.caps, th_promptpay: whole } } })
+  t.equal(await pay(world, 'th_promptpay', 'u', 5_000_000), 'ok')
+  t.equal(await pay(world, 'th_promptpay', 'u', 100), 'scan: user_limit_exceeded')
+})
 
 t.test('limits of a transaction, a day and a month apply', async (t) => {
   const LIMITS = {

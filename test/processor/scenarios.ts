@@ -173,6 +173,8 @@ export interface DiscrepancyView {
   readonly tenant: string | null
   readonly entity: string
   readonly reason: string
+  /** JSON. */
+  readonly report: string
   readonly plan: string | null
   readonly amount: string | null
 }

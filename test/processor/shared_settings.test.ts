@@ -2,15 +2,19 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DAY } from '../../src/base/clock.js'
+import type { StoredCaller, StoredToken } from '../../src/auth/callers.js'
+import { DAY, instant } from '../../src/base/clock.js'
 import type { RequestId } from '../../src/base/ids.js'
+import { callerSetting } from '../../src/processor/commands/callers/caller_setting.js'
 import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
 import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import { listRates } from '../../src/processor/commands/operators/rates_list.js'
 import { listRoutes } from '../../src/processor/commands/operators/route_set.js'
 import {
+  pauseSetting,
   rateSetting,
   ratesSetting,
+  resumeSetting,
   routeSetting,
   type SettingContent,
 } from '../../src/processor/commands/operators/shared_setting.js'
@@ -137,6 +141,59 @@ t.test('a long history: few commits, and for a new shard the newest of each key'
   await set(cluster, rate('36.5'))
   await settingsOf(added, cluster, 'books_2').catchUp()
   t.match(await appliedIn(added), { rate: '36.5', versions: { length: 4 } })
+})
+
+t.test('a new shard applies the end of a pause that it never had', async (t) => {
+  const { world, set, catchUp } = await openCluster(t)
+  await set(pauseSetting('rail sandbox'))
+  await set(resumeSetting('rail sandbox'))
+  await catchUp()
+  t.equal(world.memory().settingsVersion, 2)
+  const books = await rawBooks(world.folder)
+  const pauses = await books.all('SELECT subject, reason, actor, resumed_at FROM submission_pauses')
+  await books.close()
+  t.same(pauses, [{ subject: 'rail sandbox', reason: 'a test', actor: 'ann', resumed_at: SET_AT }])
+  t.equal(world.memory().pauses.size, 0)
+})
+
+const DIGESTS = ['a', 'b', 'c'].map((character) => character.repeat(64))
+const [FIRST, SECOND, OTHERS] = DIGESTS as [string, string, string]
+
+t.test('a caller of a shard takes what it lacks from a setting, and nothing back', async (t) => {
+  const { world, set, catchUp } = await openCluster(t)
+  const token = (digest: string, endsAt: number | null = null): StoredToken => ({
+    ...{ digest, createdAt: instant(1) },
+    endsAt: endsAt === null ? null : instant(endsAt),
+  })
+  const given = async (name: string, fields: Partial<StoredCaller>): Promise<unknown> => {
+    const caller = { name, kind: 'service', roles: [], partners: null } as const
+    const fresh = { caller, certificate: null, tokens: [], createdAt: instant(1), revokedAt: null }
+    await set(callerSetting('create_caller', { ...fresh, ...fields }))
+    await catchUp()
+    return world.memory().callers.get(name)
+  }
+  await given('other', { tokens: [token(OTHERS)], certificate: 'other.internal' })
+  const made = { tokens: [token(FIRST)], certificate: 'till.internal' }
+  t.match(await given('till', made), made)
+
+  const later = { ...made, tokens: [token(SECOND)], createdAt: instant(2) }
+  const rotated = await given('till', later)
+  t.same((rotated as StoredCaller).tokens, [token(FIRST, SET_AT), token(SECOND)])
+  t.match(rotated, { createdAt: 1 }, 'it was created here before')
+  const ended = await given('till', { tokens: [token(SECOND, 7)] })
+  t.same((ended as StoredCaller).tokens, [token(FIRST, SET_AT), token(SECOND, 7)])
+  const without = await given('till', { tokens: [] })
+  t.same((without as StoredCaller).tokens, [token(FIRST, SET_AT), token(SECOND, 7)], 'not longer')
+
+  const taken = { tokens: [token(OTHERS)], certificate: 'other.internal' }
+  const refused = await given('till', taken)
+  t.match(refused, { certificate: null, tokens: [{ digest: FIRST }, { digest: SECOND }] })
+  t.equal((refused as StoredCaller).tokens.length, 2, 'the credential is that of another caller')
+
+  t.match(await given('till', { revokedAt: instant(9) }), { revokedAt: 9 })
+  t.match(await given('till', made), { revokedAt: 9 }, 'it stays revoked')
+  await world.rebuild()
+  t.match(world.memory().callers.get('till'), { revokedAt: 9 })
 })
 
 type Loss = 'the commit' | 'its answer'
