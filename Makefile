@@ -218,7 +218,7 @@ $(INSTALLED): package-lock.json
 	@src/scripts/install.sh
 	@touch $@
 
-$(TYPES): $(PROTOS) $(INSTALLED) src/scripts/types.sh
+$(TYPES): $(PROTOS) $(INSTALLED) src/scripts/types.sh src/scripts/contracts.mjs
 	@src/scripts/types.sh
 	@touch $@
 

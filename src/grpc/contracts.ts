@@ -3,11 +3,10 @@
  *
  * - int64 is a string and field names are those of the files, so a message equals the public JSON.
  */
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { loadPackageDefinition, type GrpcObject, type ServiceDefinition } from '@grpc/grpc-js'
-import protobuf from 'protobufjs'
+import protobuf from 'protobufjs/light.js'
 import { projectRoot } from '../base/project_root.js'
 import { answerClosingPings } from './closing_pings.js'
 
@@ -65,15 +64,14 @@ type Definitions = Readonly<Record<string, ServiceDefinition>>
 /** The services of the contracts for internal services, by name. */
 export const publicContracts = (): Definitions => definitionsIn(PUBLIC_FILES)
 
-const packageFolder = (name: string): string =>
-  dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+/** As src/scripts/contracts.mjs writes it: a start parses no contract. */
+interface Contract {
+  readonly imports: readonly string[]
+  readonly package: string
+  readonly nested: NonNullable<protobuf.INamespace['nested']>
+}
 
-/** Where the contracts are: ours, and those of gRPC's own services. */
-const FOLDERS = [
-  join(projectRoot(), 'protos'),
-  join(packageFolder('grpc-health-check'), 'proto'),
-  join(packageFolder('@grpc/reflection'), 'build/proto'),
-] as const
+const CONTRACTS = join(projectRoot(), 'protos/types/contracts.json')
 
 export const healthContract = (): ServiceDefinition =>
   serviceIn('health/v1/health.proto', 'grpc.health.v1.Health')
@@ -91,10 +89,16 @@ function serviceIn(file: string, name: string): ServiceDefinition {
 }
 
 function definitionsIn(files: readonly string[]): Definitions {
+  const all = JSON.parse(readFileSync(CONTRACTS, 'utf8')) as Readonly<Record<string, Contract>>
   const root = new protobuf.Root()
-  root.resolvePath = (_, file) =>
-    FOLDERS.map((folder) => join(folder, file)).find((path) => existsSync(path)) ?? file
-  root.loadSync([...files], { keepCase: true }).resolveAll()
+  const added = new Set(files)
+  for (const file of added) {
+    const contract = all[file]
+    if (contract === undefined) throw new Error(`there is no contract ${file}`)
+    root.define(contract.package, contract.nested)
+    for (const imported of contract.imports) added.add(imported)
+  }
+  root.resolveAll()
   return Object.fromEntries(
     servicesIn(root).map((service) => [service.fullName.slice(1), definitionOf(service)]),
   )

@@ -8,6 +8,10 @@ find .build -name '*.js' | while read -r compiled; do
   source=${compiled#.build/}
   [ -f "${source%.js}.ts" ] || rm -f "$compiled" "$compiled.map"
 done
+# Node asks for the nearest package.json of every module, folder by folder upwards.
+find .build/actors .build/gateway .build/protos .build/src .build/test -type d | while read -r folder; do
+  [ -f "$folder/package.json" ] || echo '{"type":"module"}' >"$folder/package.json"
+done
 packages=.build/packages
 made=$packages/.made
 if [ ! -f $made ] || [ -n "$(find src/client src/scripts/*_package.sh -newer $made -print -quit)" ]; then

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Generates TypeScript types from protos/, and the descriptors of the contracts for internal services.
+# Generates from protos/ TypeScript types, the contracts as programs load them, and the descriptors of the contracts for
+# internal services.
 set -eu
 cd "$(dirname "$0")/../.."
 rm -rf protos/types
 # File names relative to protos/, as in the import statements of the protos.
-# shellcheck disable=SC2046
+files=$(cd protos && find . -name '*.proto' | sed 's#^\./##' | sort)
+# shellcheck disable=SC2086
 node_modules/.bin/proto-loader-gen-types --longs=String --enums=String --defaults --oneofs --keepCase \
-  --grpcLib=@grpc/grpc-js --importFileExtension=.js -I=protos -O=protos/types \
-  $(cd protos && find . -name '*.proto' | sed 's#^\./##' | sort) >/dev/null
+  --grpcLib=@grpc/grpc-js --importFileExtension=.js -I=protos -O=protos/types $files >/dev/null
+# shellcheck disable=SC2086
+node src/scripts/contracts.mjs $files
 # What reflection describes: a set of files is a list, so two sets make one.
 public=$(ls protos/*.proto | grep -v -e /rail.proto -e /screening.proto)
 for proto in $public; do set -- "$@" --path "$proto"; done

@@ -27,8 +27,16 @@ export const misspelledSettings = (
       return meant === undefined ? [] : [{ given, meant }]
     })
 
+/** A program reads its settings several times, from the same variables. */
+const compared = new Map<string, SettingName | undefined>()
+
 /** The setting that was probably meant. Undefined for a setting, and for a name unlike any. */
 export function settingLike(given: string): SettingName | undefined {
+  if (!compared.has(given)) compared.set(given, nearestTo(given))
+  return compared.get(given)
+}
+
+function nearestTo(given: string): SettingName | undefined {
   if (Object.hasOwn(SETTINGS, given) || Object.hasOwn(RENAMED, given)) return undefined
   const text = lettersOf(given)
   const set = setOf(text)

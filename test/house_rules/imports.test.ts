@@ -237,7 +237,8 @@ const throughAdapters: Rule = ({ path, text }) =>
     : []
 
 /** Clients that do not check answers of the partner API, and their uses for other servers. */
-const UNCHECKED = /^(undici|node:(net|tls|https?|http2))$|gateway\/signing_partner|src\/client\//
+const UNCHECKED =
+  /^(undici(\/.+)?|node:(net|tls|https?|http2))$|gateway\/signing_partner|src\/client\//
 const TO_OTHER_PORTS: readonly (readonly [path: string, name: string])[] = [
   ['test/integration/captured_gateway.test.ts', 'node:net'], // the bus
   ['test/integration/single_processes.test.ts', 'node:tls'], // gRPC
@@ -337,6 +338,7 @@ checkRules(t, {
     sample: {
       breaks: [
         file('test/integration/a.test.ts', "import { Client } from 'undici'"),
+        file('test/integration/a.test.ts', "import Pool from 'undici/lib/dispatcher/pool.js'"),
         file('test/integration/a.ts', "import { connect } from '../../src/client/index.js'"),
         file('test/integration/a.ts', "import { roundTrip } from '../gateway/signing_partner.js'"),
         file('test/integration/a.ts', "const { request } = await import('node:http')"),

@@ -11,7 +11,8 @@
  * - One connection pool per endpoint: no connection is shared between endpoints.
  * - `send` never rejects: every fault is an outcome.
  */
-import { Pool, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import { bodyHash, canonicalRequest } from '../../../src/auth/canonical.js'
 import { newNonce } from '../../../src/auth/secret_generation.js'
 import { sign } from '../../../src/auth/signature.js'
