@@ -130,6 +130,12 @@ t.test('a console calls as the operator whose certificate it shows, or not at al
   t.equal(identify([annsOwn], CONSOLE, { ...ann, revokedAt: NOW }), undefined, 'revoked')
   const later = Date.parse(new X509Certificate(annsOwn).validTo) + 1
   t.equal(identify([annsOwn], CONSOLE, ann, later), undefined, 'it ends while it is in use')
+  const ahead = (days: number): Date => new Date(systemClock.now() + days * DAY)
+  const next = own.issue('ann.example', { notBefore: ahead(1), notAfter: ahead(5_000) })
+  const shown = (now?: Date) => identify([der(next.certificate)], CONSOLE, ann, now?.getTime())
+  t.equal(shown(), undefined, 'it is not valid yet')
+  t.match(shown(ahead(2)), OPERATOR)
+  t.equal(shown(ahead(4_000)), undefined, 'the certificate of its CA has ended')
   t.match(identify([annsOwn], TOKEN), { name: 'gateway' }, 'only a console shows certificates')
   t.equal(identify([annsOwn], 'a-token-of-no-caller'), undefined)
 

@@ -10,7 +10,13 @@ import type { DirectoryClient } from '../../protos/types/causeway/internal/v1/Di
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { instant } from '../../src/base/clock.js'
-import { tenantOf, type EndpointId, type KeyId, type PartnerId } from '../../src/base/ids.js'
+import {
+  tenantOf,
+  type EndpointId,
+  type KeyId,
+  type PartnerId,
+  type TenantId,
+} from '../../src/base/ids.js'
 import { bearer } from '../../src/grpc/bearer.js'
 import { contracts } from '../../src/grpc/contracts.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
@@ -165,6 +171,12 @@ t.test('a pool receives thousands of endpoints and the changes during the transf
     enabledEventsSince: 5,
     breakerResetAt: 7,
   })
+})
+
+t.test('a wait for a tenant whose processor stays away ends', async (t) => {
+  const { endpoints } = openEndpoints(t)
+  await serve(t)
+  t.equal(await endpoints.whenSynced('nobody_sandbox' as TenantId, 1), false)
 })
 
 t.test('a pool learns its installation first', async (t) => {

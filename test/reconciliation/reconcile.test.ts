@@ -228,12 +228,15 @@ t.test('many lines, and many of one instruction, are reconciled', async (t) => {
   )
   const books = many.map((one) => booked(one))
   const odd = moved({ instruction: 'pout_odd', amount: 5n })
-  const { findings, totals, lines } = await reconciled(
+  const bad = [odd, odd].map((one) => stated(one).replace('executed', 'taken'))
+  const accepted = stated(odd).replace('executed', 'accepted')
+  const { findings, badLines, totals, lines } = await reconciled(
     t,
-    [...[...many.reverse(), odd].map(stated), stated(odd).replace('executed', 'accepted')],
+    [...bad, ...[...many.reverse(), odd].map(stated), accepted],
     books,
   )
+  t.equal(badLines.length, 2)
   t.same(inWords(findings), ['missing_here pout_odd executed'])
   t.equal(totals.count('matched'), 7_000)
-  t.same(lines, { good: 7_001, accepted: 1, bad: 0, outside: 0 })
+  t.same(lines, { good: 7_001, accepted: 1, bad: 2, outside: 0 })
 })

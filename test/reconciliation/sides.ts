@@ -52,6 +52,7 @@ export async function reconciled(
   const workbook = await openWorkbook(join(t.testdirName, `${files}.db`))
   const findings: Finding[] = []
   const badLines: BadLine[] = []
+  let isTelling = false
   const outcome = await reconcile({
     period: PERIOD,
     statement: openStatement(file),
@@ -62,7 +63,12 @@ export async function reconciled(
       },
       of: async (instructions) => books.filter((one) => instructions.includes(one.instruction)),
     },
+    // As when each is written to a file: one at a time, and all before the end.
     onFinding: async (finding) => {
+      if (isTelling) throw new Error('two findings at a time')
+      isTelling = true
+      await new Promise((resolve) => setImmediate(resolve))
+      isTelling = false
       if ('fault' in finding) badLines.push(finding)
       else findings.push(finding)
     },

@@ -6,7 +6,7 @@ import { Deposed } from '../../src/store/store.js'
 import type { Connection } from '../../src/store/postgres/connection.js'
 import { COMMIT_FUNCTION, commitValues } from '../../src/store/postgres/commit.js'
 import { FENCED } from '../../src/store/postgres/commit_function.js'
-import { HEARTBEAT_MS, takeOver } from '../../src/store/postgres/lease.js'
+import { HEARTBEAT_MS, readOwner, takeOver } from '../../src/store/postgres/lease.js'
 import { acquireLease } from '../../src/store/postgres/lease_wait.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { dueIds } from '../support/due_ids.js'
@@ -33,23 +33,29 @@ t.test('a former owner commits nothing and fails its reads', async (t) => {
   t.match(second.store.marks.progress(), { epoch: 2, lastBatch: 2, lastBatchBefore: 1 })
 })
 
-t.test('a candidate waits while the owner lives, and takes a released lease at once', async (t) => {
-  const shard = newShard()
-  const first = await opened(t, shard, { holder: 'one' })
-  let isTaken = false
-  const second = opened(t, shard, { holder: 'two' }).then((taken) => {
-    isTaken = true
-    return taken
-  })
-  const rows = await connected(t, shard)
-  const heartbeats = async (): Promise<number> =>
-    (await rows.all<{ beat: number }>('SELECT beat FROM owner'))[0]?.beat ?? 0
-  const begin = await heartbeats()
-  await eventually('several heartbeats', async () => (await heartbeats()) >= begin + 3)
-  t.notOk(isTaken)
-  await first.store.close()
-  t.equal((await (await second).store.boot(instant(0))).epoch, 2)
-})
+t.test(
+  'a candidate takes a released lease at once, with what was committed while it waited',
+  async (t) => {
+    const shard = newShard()
+    const first = await opened(t, shard, { holder: 'one' })
+    let isTaken = false
+    const second = opened(t, shard, { holder: 'two' }).then((taken) => {
+      isTaken = true
+      return taken
+    })
+    const rows = await connected(t, shard)
+    const heartbeats = async (): Promise<number> =>
+      (await rows.all<{ beat: number }>('SELECT beat FROM owner'))[0]?.beat ?? 0
+    const begin = await heartbeats()
+    await eventually('several heartbeats', async () => (await heartbeats()) >= begin + 3)
+    t.notOk(isTaken)
+    await first.store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+    await first.store.close()
+    const { store } = await second
+    t.match(await store.boot(instant(0)), { epoch: 2, lastBatch: 1 })
+    t.same(await dueIds(store, 'intents', instant(5), 10), ['pi_1'])
+  },
+)
 
 t.test('a take-over terminates a blocked commit, of which nothing is stored', async (t) => {
   const shard = newShard()
@@ -334,6 +340,18 @@ t.test('a take-over is repeated when the owner sends a heartbeat during it', asy
   t.equal(takeOvers, 2)
   t.match(taken, { epoch: 2, lastBatch: 0 })
   await t.rejects(first.store.barrier(), Deposed)
+})
+
+t.test('of two candidates that have seen the same owner one takes over', async (t) => {
+  const shard = newShard()
+  await opened(t, shard, { pause: withoutHeartbeats })
+  const [one, other] = [await connected(t, shard), await connected(t, shard)]
+  const seen = await readOwner(one)
+  const take = (connection: Connection) =>
+    takeOver({ connection, background: other, ...CANDIDATE }, seen)
+  t.match(await take(one), { epoch: 2 })
+  t.match(await readOwner(one), { beat: seen.beat }, 'only the epoch tells the owners apart')
+  t.equal(await take(other), undefined)
 })
 
 t.test('no heartbeat of the former epoch follows a raise of the epoch', async (t) => {

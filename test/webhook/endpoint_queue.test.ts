@@ -271,6 +271,11 @@ t.test('more than two days without an attempt are no time of failures', async (t
   for (const days of [8, 10]) t.equal(failsAfter(quiet, days * DAY).disable, null)
   t.equal(failsAfter(quiet, 11 * DAY).disable, 'failing')
 
+  const barely = aQueue()
+  failsAfter(barely, 0)
+  const quietUntil = plus(NOW, 2 * DAY + 1)
+  t.match(failsAfter(barely, 2 * DAY + 1).failing, [{ since: quietUntil }])
+
   const former = aQueue({ failingSince: NOW })
   t.equal(failsAfter(former, 5 * DAY).disable, 'failing', 'its last failure is not known')
 })

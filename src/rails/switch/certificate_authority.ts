@@ -23,7 +23,9 @@ export interface Pair {
 }
 
 export interface IssueOptions {
-  /** Default: two days ago to ten years ahead. */
+  /** Default: two days ago. */
+  readonly notBefore?: Date
+  /** Default: ten years ahead. */
   readonly notAfter?: Date
   /** Default: the name and localhost; and the address 127.0.0.1. */
   readonly dnsNames?: readonly string[]
@@ -53,7 +55,13 @@ function authorityBy(issuer: Issuer | undefined, name: string, now: Instant): Au
     issueAuthority: (below) => authorityBy({ subject, privateKey }, below, now),
     issue: (
       common,
-      { notAfter, dnsNames = [common, 'localhost'], addresses = ['127.0.0.1'], keyType } = {},
+      {
+        notBefore,
+        notAfter,
+        dnsNames = [common, 'localhost'],
+        addresses = ['127.0.0.1'],
+        keyType,
+      } = {},
     ) => {
       const own = keyType === 'rsa' ? newRsaKey() : newKey()
       const names = [
@@ -61,7 +69,8 @@ function authorityBy(issuer: Issuer | undefined, name: string, now: Instant): Au
         ...addresses.map((ip) => element(0x87, Buffer.from(ip.split('.').map(Number)))),
       ]
       const given = {
-        ...{ subject: nameOf(common), issuer: subject, publicKey: own.publicKey, notAfter, now },
+        ...{ subject: nameOf(common), issuer: subject, publicKey: own.publicKey },
+        ...{ notBefore, notAfter, now },
       }
       return {
         certificate: signed({ ...given, by: privateKey }, [
@@ -82,6 +91,7 @@ interface Contents {
   readonly publicKey: KeyObject
   readonly by: KeyObject
   readonly now: Instant
+  readonly notBefore?: Date | undefined
   readonly notAfter?: Date | undefined
 }
 
@@ -91,12 +101,13 @@ function signed(contents: Contents, extensions: readonly Buffer[]): string {
   const { subject, issuer, publicKey, by } = contents
   const algorithm = sequence(oid(ECDSA_WITH_SHA256))
   const { now, notAfter = new Date(now + 3_650 * DAY_MS) } = contents
+  const { notBefore = new Date(now - 2 * DAY_MS) } = contents
   const body = sequence(
     element(0xa0, element(0x02, Buffer.of(2))), // version 3
     element(0x02, Buffer.concat([Buffer.of(1), randomBytes(8)])),
     algorithm,
     issuer,
-    sequence(time(new Date(now - 2 * DAY_MS)), time(notAfter)),
+    sequence(time(notBefore), time(notAfter)),
     subject,
     publicKey.export({ type: 'spki', format: 'der' }),
     element(0xa3, sequence(...extensions)),

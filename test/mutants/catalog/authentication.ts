@@ -100,6 +100,30 @@ export const AUTHENTICATION: readonly Mutant[] = [
       '',
     ],
   }),
+  ...faultsIn('src/auth/operator_certificates.ts', 'auth/callers', {
+    'A certificate is valid as soon as that of its CA.': [
+      'Math.max(...chain.map((each) => Date.parse(each.validFrom)))',
+      'Math.min(...chain.map((each) => Date.parse(each.validFrom)))',
+    ],
+    'A certificate outlives that of its CA.': [
+      'Math.min(...chain.map((each) => Date.parse(each.validTo)))',
+      'Date.parse(certificate.validTo)',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/callers/caller_setting.ts', 'processor/shared_settings', {
+    'A setting extends the end of a token.': [
+      '({ ...token, endsAt: earlier(token.endsAt, setAt) })',
+      '({ ...token, endsAt: setAt })',
+    ],
+    'A setting gives a caller the token of another one.': [
+      'given.tokens.filter(isFree)',
+      'given.tokens',
+    ],
+    'A setting brings a revoked caller back.': [
+      'known?.revokedAt ?? given.revokedAt',
+      'given.revokedAt',
+    ],
+  }),
   ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/signed_requests', {
     'A slow gateway lets a request in whose nonce is forgotten.': [
       'Math.abs(requestsNow - (signedAt ?? requestsNow))',

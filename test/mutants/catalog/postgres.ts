@@ -43,6 +43,10 @@ export const POSTGRES: readonly Mutant[] = [
       'WHERE epoch = ? AND beat = ? RETURNING',
       'WHERE epoch = ? AND ? >= 0 RETURNING',
     ],
+    'A take-over does not look at the epoch that was read.': [
+      'WHERE epoch = ? AND beat = ? RETURNING',
+      'WHERE ? >= 0 AND beat = ? RETURNING',
+    ],
     'A take-over keeps the epoch.': [
       'SET epoch = epoch + 1, holder = ?',
       'SET epoch = epoch + 0, holder = ?',
@@ -180,6 +184,11 @@ export const POSTGRES: readonly Mutant[] = [
   }),
   ...faultsIn('src/store/postgres/owned_schema.ts', 'postgres/store/postgres', {
     'A candidate takes over with a reader whose session has ended.': ['ends.check()', ''],
+    'The books are loaded as they were before the take-over.': [
+      'await writer.exec(BY_INDEX)\n',
+      'await writer.exec(BY_INDEX)\n' +
+        "await readers[opened[0]![0]].exec('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1')\n",
+    ],
   }),
   ...faultsIn('src/store/postgres/connection.ts', 'postgres/store/postgres', {
     'A role without warnings hides a cancelled wait for the standby.': [

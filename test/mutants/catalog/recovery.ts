@@ -122,6 +122,12 @@ export const RECOVERY: readonly Mutant[] = [
       ],
     },
   ),
+  ...faultsIn('src/reconciliation/reconcile.ts', 'reconciliation/reconcile', {
+    'A reconciliation ends before all of its findings are written.': [
+      "if (finding.status !== 'matched') await onFinding(finding)",
+      "if (finding.status !== 'matched') void onFinding(finding)",
+    ],
+  }),
   ...faultsIn('src/reconciliation/statement.ts', 'reconciliation/statement', {
     'The last amount of a statement that was cut is read.': [
       'isOpenEnded: isLast && !',

@@ -202,6 +202,12 @@ export const WEBHOOKS: readonly Mutant[] = [
       "if (kind !== 'retry') return",
     ],
   }),
+  ...faultsIn('actors/webhook/endpoint/endpoint_directory.ts', 'processor/directory_stream', {
+    'Events of a tenant whose processor stays away are held for ever.': [
+      'waiter.resolve(false)',
+      '',
+    ],
+  }),
   ...faultsIn('actors/webhook/endpoint/endpoint_queue.ts', 'webhook/endpoint_queue', {
     'An open breaker lets several probes out at once.': [
       'if (isOpen(queue.breaker)) return queue.inFlight === 0 && mayProbe(queue.breaker, now)',
