@@ -14,6 +14,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/project_root.js'
+import { easePassword } from '../support/easy_password.js'
 import { noPostgres, startPostgres } from '../support/postgres_server.js'
 import { needsGateway } from './gateway_tests.js'
 import { createJobQueue, fileOf, listJobs, recordDurations, type Job, type Store } from './jobs.js'
@@ -133,5 +134,6 @@ async function startServer(
     console.log(`SQLite only: ${name} (${why})`)
   for (const [name, why] of Object.entries(OWN_SERVER))
     console.log(`once, on its own server: ${name} (${why})`)
+  await easePassword(server.url)
   return { TEST_STORE_URL: server.url }
 }
