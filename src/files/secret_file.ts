@@ -28,6 +28,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { diskFullText, isDiskFull } from '../base/disk_full.js'
 
 const ROOT = 0
 const OWNER_ONLY = 0o600
@@ -39,7 +40,10 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 /** Shorter ones could be guessed. Those of the service have more. */
 export const TOKEN_MIN_CHARACTERS = 32
 
-/** A file or folder that is not trusted: one sentence with its path, the fault and what to do. */
+/**
+ * A file or folder that is not trusted, or for which the disk has no space: one sentence with its
+ * path, the fault and what to do.
+ */
 export class SecretFileError extends Error {
   override name = 'SecretFileError'
 }
@@ -91,7 +95,7 @@ export function writeSecretFile(file: string, text: string): void {
   requireTrustedName(file, false)
   const draft = draftOf(file)
   try {
-    writeNew(draft, text)
+    writeNew(draft, text, { name: file })
     renameSync(draft, file)
   } finally {
     rmSync(draft, { force: true })
@@ -103,7 +107,7 @@ export function writeSecretFile(file: string, text: string): void {
 export function createSecretFile(file: string, text: string): 'created' | 'exists' {
   const draft = draftOf(file)
   try {
-    writeNew(draft, text)
+    writeNew(draft, text, { name: file })
     linkSync(draft, file)
   } catch (error) {
     if ((error as { code?: string }).code !== 'EEXIST') throw error
@@ -121,7 +125,7 @@ export function writeSecretFileFor(
   text: string,
   owner: { readonly uid: number; readonly gid: number } | undefined,
 ): void {
-  writeNew(file, text, owner)
+  writeNew(file, text, { owner })
 }
 
 /** @throws SecretFileError; a missing folder has no fault */
@@ -166,18 +170,22 @@ const modeOf = ({ mode }: Stats): string => (mode & 0o777).toString(8)
 /** Each process has a draft of its own, so that two do not write the same one. */
 const draftOf = (file: string): string => `${file}.${process.pid}.new`
 
+interface NewFile {
+  /** In the fault of a full disk. Default: that of the file. */
+  readonly name?: string
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined
+}
+
 /** A draft that a killed process left is removed first; the new one follows no link. */
-function writeNew(
-  file: string,
-  text: string,
-  owner?: { readonly uid: number; readonly gid: number },
-): void {
+function writeNew(file: string, text: string, { name = file, owner }: NewFile): void {
   rmSync(file, { force: true })
   const descriptor = openSync(file, NEW_FILE, OWNER_ONLY)
   try {
     writeFileSync(descriptor, text)
     if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid)
     fsyncSync(descriptor)
+  } catch (error) {
+    throw isDiskFull(error) ? new SecretFileError(diskFullText(name, error)) : error
   } finally {
     closeSync(descriptor)
   }

@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import sqlite from 'sqlite3'
+import { diskFullText, isDiskFull } from '../base/disk_full.js'
 import { requirePrivateDataDir } from '../settings/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
 
@@ -82,9 +83,10 @@ function lock(path: string, given: string): Promise<() => Promise<void>> {
   return new Promise((done, fail) => {
     const refuse = (error: Error): void => {
       const held = 'code' in error && error.code === 'SQLITE_BUSY'
+      const fault = isDiskFull(error) ? diskFullText(join(path, LOCK_FILE), error) : error.message
       const why = held
         ? `DATA_DIR=${given} is in use by a running stack: stop it, or choose another folder.`
-        : `DATA_DIR=${given} cannot be locked (${error.message}).`
+        : `DATA_DIR=${given} cannot be locked: ${fault}`
       fail(held ? new FolderInUse(why) : new StartupError(why))
     }
     const file = new sqlite.Database(join(path, LOCK_FILE), (failure) => {

@@ -15,6 +15,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { MINUTE, type Clock, type Pause } from '../../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
+import { withFileName } from '../../base/disk_full.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import { FILES } from '../../base/subjects.js'
@@ -121,7 +122,7 @@ function folderIdIn(folder: string, random: Random): string {
       linkSync(draft, file)
     }
   } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw error // another process was first
+    if ((error as { code?: string }).code !== 'EEXIST') throw withFileName(error, file) // another process was first
   } finally {
     rmSync(draft, { force: true })
   }

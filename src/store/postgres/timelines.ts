@@ -11,6 +11,7 @@
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { withFileName } from '../../base/disk_full.js'
 import type { Timeline } from './connection.js'
 
 export interface Timelines {
@@ -31,8 +32,12 @@ export function timelinesIn(file: string, isIgnored: boolean): Timelines {
     used: ({ system, timeline }) => {
       if (newest?.system === system && newest.timeline >= timeline) return
       newest = { system, timeline }
-      writeFileSync(`${path}.new`, `${JSON.stringify(newest)}\n`, { mode: 0o600, flush: true })
-      renameSync(`${path}.new`, path)
+      try {
+        writeFileSync(`${path}.new`, `${JSON.stringify(newest)}\n`, { mode: 0o600, flush: true })
+        renameSync(`${path}.new`, path)
+      } catch (error) {
+        throw withFileName(error, path)
+      }
     },
   }
 }

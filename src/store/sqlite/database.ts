@@ -35,6 +35,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
+import { diskFullText, isDiskFull } from '../../base/disk_full.js'
 import { CHECKPOINT_PRAGMAS, createCheckpoints } from './checkpoints.js'
 import type { Bindable, Database } from '../database.js'
 import { SQLITE } from '../dialect.js'
@@ -197,7 +198,7 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
         const made: sqlite3.Statement = connection.prepare(sql, (error: Error | null) => {
           if (error === null) return resolve(made)
           prepared.delete(sql) // without a file descriptor, say: the next call tries again
-          reject(damageNamed(error, file))
+          reject(fileNamed(error, file))
         })
       })
       prepared.set(sql, known)
@@ -210,7 +211,7 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
     return new Promise((resolve, reject) => {
       ready.run([...parameters], function (this: sqlite3.RunResult, error: Error | null) {
         if (error === null) resolve(this.changes)
-        else reject(damageNamed(error, file))
+        else reject(fileNamed(error, file))
       })
     })
   }
@@ -220,7 +221,7 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
     return new Promise((resolve, reject) => {
       ready.all<Row>([...parameters], (error: Error | null, rows: Row[]) => {
         if (error === null) resolve(rows)
-        else reject(damageNamed(error, file))
+        else reject(fileNamed(error, file))
       })
     })
   }
@@ -228,7 +229,7 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
   const exec = (sql: string): Promise<void> =>
     new Promise((resolve, reject) => {
       connection.exec(sql, (error) =>
-        error === null ? resolve() : reject(damageNamed(error, file)),
+        error === null ? resolve() : reject(fileNamed(error, file)),
       )
     })
 
@@ -245,10 +246,11 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
   return { dialect: SQLITE, run, all, exec, close }
 }
 
-/** The error of a file that SQLite cannot read, with its name. Any other error as it is. */
-function damageNamed(error: Error & { readonly code?: string }, file: string): Error {
+/** The error of a file that SQLite cannot read or extend, with its name. Any other as it is. */
+function fileNamed(error: Error & { readonly code?: string }, file: string): Error {
   if (error.code === 'SQLITE_CORRUPT' || error.code === 'SQLITE_NOTADB')
     error.message = `${file} is damaged: ${error.message}`
+  else if (isDiskFull(error)) error.message = diskFullText(file, error)
   return error
 }
 
