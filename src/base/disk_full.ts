@@ -4,7 +4,7 @@
  */
 const CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'SQLITE_FULL']
 
-export const isDiskFull = (error: unknown): error is Error =>
+export const isDiskFull = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && CODES.includes((error as { code?: string }).code)
 
 export const diskFullText = (file: string, { message }: Error): string =>
