@@ -27,6 +27,8 @@ import {
 import { DAY, instant, plus, type Instant } from '../../src/base/clock.js'
 import { MIB } from '../../src/files/free_space.js'
 import { FILES } from '../../src/base/subjects.js'
+import { systemRandom } from '../../src/base/random.js'
+import { openKeyring } from '../../src/processor/master_keys/keyring.js'
 import { readCopiedAt } from '../../src/store/copied_books.js'
 import type { Database } from '../../src/store/database.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
@@ -198,6 +200,45 @@ t.test('a restore onto a disk without its space is refused, and nothing is writt
   t.equal(exitCode, 1)
   t.match(err, /^Not restored: \/.*\/not\/restored has \d+ MB free and needs 42949675\d\d MB: free/)
   t.notOk(existsSync(join(restored, '..')))
+})
+
+t.test('a master key that is there has to open the books of the backup', async (t) => {
+  const { dataDir, backups } = await aDataDir(t)
+  const own = readFileSync(join(dataDir, FILES.masterKey), 'utf8')
+  const store = await openStore(join(dataDir, FILES.processorDatabase))
+  await openKeyring(store, [{ kid: 'k1', bytes: Buffer.alloc(32) }], systemRandom(), START)
+  await store.close()
+  const { folder } = await backedUp(dataDir, backups)
+  const beside = (name: string, keys: string): string => {
+    const place = join(dataDir, '..', name)
+    mkdirSync(place, { mode: 0o700 })
+    writeFileSync(join(place, FILES.masterKey), keys, { mode: 0o600 })
+    return place
+  }
+
+  for (const [name, keys, why] of [
+    ['other-name', own.replace('k1', 'k2'), 'the master key file lacks k1'],
+    ['other-bytes', own.replaceAll('0', '1'), 'master key k1 in the file differs'],
+    ['no-key', 'no key\n', 'line 1: must be kid:64 hex digits'],
+  ] as const) {
+    const place = beside(name, keys)
+    const { exitCode, err } = await operatorCli(place)('restore', folder)
+    t.equal(exitCode, 1, name)
+    t.match(err, `Not restored: ${join(place, FILES.masterKey)} does not open the secrets of this`)
+    t.match(err, why)
+    t.match(err, 'put the key file there that has k1, or none until the start.')
+    t.same(readdirSync(place), [FILES.masterKey], 'nothing is written')
+  }
+  const named = join(dataDir, '..', 'other-name', FILES.masterKey)
+  const later = join(dataDir, '..', 'later')
+  const refused = await operatorCli(later, undefined, { MASTER_KEY_FILE: named })('restore', folder)
+  t.match(refused, { exitCode: 1, err: `Not restored: ${named} does not open` })
+  t.notOk(existsSync(later))
+
+  const rotated = beside('rotated', own.replace('k1', 'k2').replaceAll('0', '2') + own)
+  t.match(await operatorCli(rotated)('restore', folder), { exitCode: 0 })
+  const { out } = await operatorCli(later)('restore', folder)
+  t.match(out, `Before the start put master.key into ${later}, mode 0600: it has k1.`)
 })
 
 t.test('a backup that is not whole is refused with its fault', async (t) => {

@@ -5,6 +5,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { BackupFault, type Manifest } from '../../backup/manifest.js'
+import { loadMasterKeys } from '../../auth/master_key.js'
+import { createSecretBox } from '../../auth/secret_box.js'
+import { openStoredKeys } from '../../auth/stored_keys.js'
+import { systemRandom } from '../../base/random.js'
 import {
   isOfServer,
   manifestOf,
@@ -12,7 +16,9 @@ import {
   requireEmpty,
   requireSpace,
   restoreBackup,
+  sealedRowsIn,
   verifyFiles,
+  type SealedRows,
 } from '../../backup/restore.js'
 import { BASE, verifyBase } from '../../backup/server_backup.js'
 import { freeBytesOf } from '../../files/free_space.js'
@@ -41,6 +47,7 @@ export const restore: LocalCommand = {
         const tools = serverTools(clusterVersion(base))
         await verifyBase(base, tools, new AbortController().signal)
       }
+      await requireFittingKey(given, manifest, folder)
       const data = await openDataFolder(given.DATA_DIR)
       try {
         requireEmpty(data.path) // Another restore or a stack may have used it meanwhile.
@@ -59,6 +66,43 @@ export const restore: LocalCommand = {
     }
   },
 }
+
+/**
+ * A master key that is there already, or in the backup, has to open the books: the next start would
+ * refuse. One that is missing may be put there later.
+ * @throws BackupFault
+ */
+async function requireFittingKey(
+  settings: Settings,
+  manifest: Manifest,
+  folder: string,
+): Promise<void> {
+  const places = [
+    settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey),
+    join(folder, FILES.masterKey),
+  ]
+  for (const file of places) {
+    if (!existsSync(file)) continue
+    try {
+      const isNamed = file === settings.MASTER_KEY_FILE
+      const masters = loadMasterKeys(file, { create: false, isNamed }, systemRandom())
+      const rows = isOfServer(manifest) ? keysOnly(manifest) : await sealedRowsIn(folder)
+      openStoredKeys(rows, masters, createSecretBox(masters, 'secrets', systemRandom()))
+    } catch (error) {
+      throw new BackupFault(
+        `${file} does not open the secrets of this backup ` +
+          `(${error instanceof Error ? error.message : String(error)}): put the key file there ` +
+          `that has ${manifest.books.master_keys.join(', ')}, or none until the start.`,
+      )
+    }
+  }
+}
+
+/** The rows of a server's backup cannot be read: only which keys they need is known. */
+const keysOnly = ({ books }: Manifest): SealedRows => ({
+  masterKeys: books.master_keys.map((kid) => ({ kid, emptied_at: null })),
+  lastingKeys: [],
+})
 
 function serverReportOf(manifest: Manifest, settings: Settings, base: string): Report {
   const { books, snapshot_at: at } = manifest

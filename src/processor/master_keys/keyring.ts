@@ -1,8 +1,8 @@
 /**
  * The keyring: the master keys of the key file, and derived keys that outlive them.
  *
- * Owns: checking that no needed master key is missing, storing the derived keys. Does not own: the
- * file (auth/master_key), using the keys (keys/vault), re-encrypting other rows
+ * Owns: storing the derived keys. Does not own: the file (auth/master_key), whether it opens them
+ * (auth/stored_keys), using the keys (keys/vault), re-encrypting other rows
  * (partners/secrets_reencrypt).
  *
  * - The request-hash key is derived once, from the oldest master key at the first start, and
@@ -16,6 +16,7 @@
  */
 import { createSecretBox, kidOf, open, seal, type SecretBox } from '../../auth/secret_box.js'
 import { deriveKey, type MasterKey, type MasterKeys } from '../../auth/master_key.js'
+import { fieldOf, isAmong, openStoredKeys, TOKEN_KEY } from '../../auth/stored_keys.js'
 import type { TokenSecret } from '../../auth/token.js'
 import { SESSION_TTL_MAX_S } from '../../base/constants.js'
 import { instant, plus, SECOND, type Instant } from '../../base/clock.js'
@@ -26,7 +27,6 @@ import type { Keyring } from '../keys/vault.js'
 import { createCommitBatch, type CommitBatch } from '../cycle/commit_batch.js'
 
 const HASH_KEY = 'idempotency'
-const TOKEN_KEY = 'tokens.'
 
 /** Loads the stored keys and stores new ones. @throws Error with the operator's next step */
 export async function openKeyring(
@@ -36,10 +36,8 @@ export async function openKeyring(
   now: Instant,
 ): Promise<Keyring> {
   const rows = await store.keyRows()
-  refuseMissingKeys(rows, masters)
   const box = createSecretBox(masters, 'secrets', random)
-  const kept = openKept(rows, box)
-  refuseOtherBytes(kept, masters)
+  const kept = openStoredKeys(rows, masters, box)
 
   const batch = createCommitBatch(0)
   const all = new Map([...derivedKeys(masters), ...kept])
@@ -70,48 +68,6 @@ export function haveSameHashKey(
 /** When the last token signed by an earlier master key has expired. */
 export const othersTokensEndAt = (sealingSince: number): Instant =>
   plus(instant(sealingSince), SESSION_TTL_MAX_S * SECOND)
-
-function refuseMissingKeys({ masterKeys }: KeyRows, masters: MasterKeys): void {
-  for (const { kid, emptied_at } of masterKeys) {
-    if (emptied_at !== null || isAmong(masters, kid)) continue
-    throw new Error(
-      `the master key file lacks ${kid}, which encrypts stored secrets: restore its line, then ` +
-        'run make ops ARGS="master-key reencrypt"',
-    )
-  }
-}
-
-const isAmong = (masters: MasterKeys, kid: string): boolean => masters.some((m) => m.kid === kid)
-
-function openKept({ lastingKeys }: KeyRows, box: SecretBox): Map<string, Buffer> {
-  return new Map(
-    lastingKeys.map(({ id, sealed }) => {
-      const text = open(box, sealed, fieldOf(id))
-      if (text === undefined) throw new Error(notOpened(id, kidOf(sealed)))
-      return [id, Buffer.from(text, 'base64url')]
-    }),
-  )
-}
-
-const fieldOf = (id: string): string => `lasting_keys.sealed.${id}`
-
-function refuseOtherBytes(kept: ReadonlyMap<string, Buffer>, masters: MasterKeys): void {
-  for (const master of masters) {
-    const known = kept.get(TOKEN_KEY + master.kid)
-    if (known?.equals(deriveKey(master, 'tokens')) === false)
-      throw new Error(otherBytes(master.kid))
-  }
-}
-
-/** Other bytes of the key and a damaged text look the same. */
-const notOpened = (id: string, kid: string | undefined): string =>
-  kid === undefined
-    ? `the row ${id} of lasting_keys is damaged: restore it`
-    : `${otherBytes(kid)}; unless the row ${id} of lasting_keys is damaged`
-
-const otherBytes = (kid: string): string =>
-  `master key ${kid} in the file differs from the one that encrypted: restore its line, and ` +
-  'give a new key a new name'
 
 function derivedKeys(masters: MasterKeys): [string, Buffer][] {
   const oldest: MasterKey = masters.at(-1) ?? masters[0]

@@ -228,9 +228,7 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
 
   const exec = (sql: string): Promise<void> =>
     new Promise((resolve, reject) => {
-      connection.exec(sql, (error) =>
-        error === null ? resolve() : reject(fileNamed(error, file)),
-      )
+      connection.exec(sql, (error) => (error === null ? resolve() : reject(fileNamed(error, file))))
     })
 
   const close = async (): Promise<void> => {
