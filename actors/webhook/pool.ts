@@ -165,7 +165,12 @@ export function createPool(options: PoolOptions): WebhookPool {
   const start = async (): Promise<void> => {
     for (const { endpointId, since, failedAt } of await store.failing())
       Object.assign(queueOf(endpointId), { failingSince: since, failedAt })
-    for (const { endpointId, dueAt } of await store.backlog()) dueOnDisk(queueOf(endpointId), dueAt)
+    const backlog = await store.backlog()
+    for (const { endpointId, dueAt } of backlog) dueOnDisk(queueOf(endpointId), dueAt)
+    log.info(
+      { deliveries: backlog.reduce((sum, { deliveries }) => sum + deliveries, 0) },
+      'open deliveries are restored',
+    )
     ticking = setInterval(tick, TICK_EVERY_MS)
   }
 

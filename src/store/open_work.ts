@@ -28,6 +28,8 @@ export interface OpenWork {
     readonly count: number
   }[]
   readonly discrepancies: number
+  /** Timers of payments that are due. */
+  readonly overdueTimers: number
   /** Null means that there is none. */
   readonly oldestHeld: Instant | null
   readonly oldestEvent: Instant | null
@@ -43,7 +45,7 @@ export async function readOpenWork(
   now: Instant,
   agesMs: readonly number[],
 ): Promise<OpenWork> {
-  const counts = await read<{ name: CountName; count: number }>(COUNTS)
+  const counts = await read<{ name: CountName; count: number }>(countsAt(now))
   const countOf = (name: CountName): number =>
     counts.find((counted) => counted.name === name)?.count ?? 0
   const [held] = await read<{ id: string }>(OLDEST_HELD)
@@ -64,6 +66,7 @@ export async function readOpenWork(
       { entity: 'payout', state: 'processing', count: countOf('processing_payouts') },
     ],
     discrepancies: countOf('discrepancies'),
+    overdueTimers: countOf('overdue_intents') + countOf('overdue_payouts'),
     oldestHeld: held === undefined ? null : instantOf(held.id),
     oldestEvent: event === undefined ? null : instant(event.at),
     rails: await read<RailPayments>(BY_RAIL),
@@ -90,9 +93,14 @@ const OPEN_ROWS = {
     ${d.indexedBy('payouts_under_way')} WHERE state = 'processing' LIMIT ?1`,
   discrepancies: (d: Dialect) => `SELECT id FROM discrepancies
     ${d.indexedBy('discrepancies_open')} WHERE resolved_at IS NULL LIMIT ?1`,
+  overdue_intents: (d: Dialect) => overdueIn('intents', d),
+  overdue_payouts: (d: Dialect) => overdueIn('payouts', d),
 }
 
-const COUNTS: Statement = {
+const overdueIn = (table: 'intents' | 'payouts', d: Dialect): string =>
+  `SELECT id FROM ${table} ${d.indexedBy(`${table}_due`)} WHERE due_at <= ?2 LIMIT ?1`
+
+const countsAt = (now: Instant): Statement => ({
   sql: (d) =>
     Object.entries(OPEN_ROWS)
       .map(
@@ -100,8 +108,8 @@ const COUNTS: Statement = {
           `SELECT '${name}' AS name, CAST(count(*) AS INTEGER) AS count FROM (${rows(d)}) AS found`,
       )
       .join(' UNION ALL '),
-  values: [OPEN_MAX],
-}
+  values: [OPEN_MAX, now],
+})
 
 /** The rail is null if the row is corrupt, and empty if it is from before the rails had names. */
 const railsOf = (d: Dialect, rows: string, ...path: string[]): string => `

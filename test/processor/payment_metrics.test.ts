@@ -168,6 +168,20 @@ t.test('what is open is read from the books, also after a restart', async (t) =>
   t.match(await of('open_payments'), { 3: '{entity="payout",state="processing"} 0' })
 })
 
+t.test('a start reports once what is open, and which timers are overdue', async (t) => {
+  const world = await createWorld(t)
+  await intentAt(world, authorized)
+  await captured(await beginLifecycle(world))
+  for (const reference of ['first', 'sandbox:review']) await pay(world, { reference })
+  const { lines, log } = readableLog('info')
+  const openWork = createOpenWorkMonitor({ ...dependenciesOf(world), log, rails: ['sandbox'] })
+  world.clock.pass(10 * DAY)
+  await openWork.scan()
+  await openWork.scan()
+  t.equal(lines.length, 1)
+  t.match(lines[0], /"intents":1,"payouts":2,"overdue_timers":3,"message":"open payments are rest/)
+})
+
 t.test('open payments on rails that the file does not name are counted', async (t) => {
   const world = await createWorld(t)
   let changes = 0

@@ -5,6 +5,7 @@ import type { TenantId } from '../../src/base/ids.js'
 import { newDelivery } from '../../actors/webhook/delivery/machine.js'
 import { createPool, type PoolOptions } from '../../actors/webhook/pool.js'
 import { eventually } from '../support/eventually.js'
+import { readableLog } from '../support/logs.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 import { aPool, type Reply } from './scripted_pool.js'
 
@@ -372,9 +373,11 @@ t.test('a pool that starts sends what a clock that was ahead has put off', async
     context: newDelivery(plus(clock.now(), YEARS)),
   }))
   await store.commit({ events, deliveries })
-  const pool = createPool(options)
+  const { lines, log } = readableLog('info')
+  const pool = createPool({ ...options, log })
   await pool.start()
   t.teardown(() => pool.stop())
+  t.match(lines, [/"deliveries":150,"message":"open deliveries are restored"/])
   pool.applyEndpoint(endpoint)
   await eventually('all are delivered', () => delivered.length === events.length)
   await iterations(20)

@@ -46,7 +46,7 @@ async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<
 
     const store = await aStore(t, testStore)
     t.same(await store.due(endpoint.id, NOW, 10), [delivery])
-    t.same(await store.backlog(), [{ endpointId: endpoint.id, dueAt: NOW }])
+    t.same(await store.backlog(), [{ endpointId: endpoint.id, dueAt: NOW, deliveries: 1 }])
     t.same(await store.dedupWindow([event.id, 'evt_x' as EventId]), new Set([event.id]))
     t.same(await store.failing(), [row])
     await store.commit({ noLongerFailing: [endpoint.id] })

@@ -39,6 +39,14 @@ import {
 
 export type { Delivery }
 
+/** An endpoint with open deliveries. */
+export interface EndpointBacklog {
+  readonly endpointId: EndpointId
+  /** Of the first one. */
+  readonly dueAt: Instant
+  readonly deliveries: number
+}
+
 export interface WebhookStore {
   commit(changes: Changes): Promise<void>
   /** Which of these events are stored, or being stored. */
@@ -55,8 +63,8 @@ export interface WebhookStore {
   ): Promise<readonly Delivery[]>
   /** The due time of the next delivery after `after`. */
   nextDue(endpointId: EndpointId, after: Instant): Promise<Instant | null>
-  /** Endpoints with open deliveries, and the due time of the first one. */
-  backlog(): Promise<readonly { readonly endpointId: EndpointId; readonly dueAt: Instant }[]>
+  /** Endpoints with open deliveries. */
+  backlog(): Promise<readonly EndpointBacklog[]>
   /** Settled events that their processor has not confirmed; of these tenants, or of all. */
   unreported(limit: number, of?: readonly TenantId[]): Promise<readonly TenantEvent[]>
   /** The tenants of such events. */
@@ -326,9 +334,10 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
       return rows.find(({ id }) => !corrupt.has(id))?.dueAt ?? null
     },
     backlog: () =>
-      reader.all<{ endpointId: EndpointId; dueAt: Instant }>(
-        `SELECT endpoint_id AS "endpointId", min(due_at) AS "dueAt" FROM deliveries
-         WHERE due_at IS NOT NULL GROUP BY endpoint_id`,
+      reader.all<EndpointBacklog>(
+        `SELECT endpoint_id AS "endpointId", min(due_at) AS "dueAt",
+           CAST(count(*) AS INTEGER) AS deliveries
+         FROM deliveries WHERE due_at IS NOT NULL GROUP BY endpoint_id`,
       ),
     unreported: (limit: number, of?: readonly TenantId[]) =>
       of === undefined

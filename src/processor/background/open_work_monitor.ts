@@ -3,6 +3,7 @@
  *
  * - The figures are those of the books, so they are right after a restart too.
  * - A failed reading leaves no figures; the next one is not affected.
+ * - The first scan that succeeds is the report of the start: what is open, and was restored.
  * - Payments on a rail that the file does not name wait for ever: a change of their number is
  *   logged.
  */
@@ -43,6 +44,7 @@ export function createOpenWorkMonitor({
   readonly log: Logger
 }): OpenWorkMonitor {
   let latest: OpenWork | null = null
+  let isReported = false
   let unnamed: ReadonlyMap<string, number> = new Map()
   let timer: NodeJS.Timeout | undefined
   let scanning: Promise<void> | undefined
@@ -51,6 +53,8 @@ export function createOpenWorkMonitor({
     try {
       latest = await lists.openWork(clock.now(), Object.values(UNKNOWN_AGES))
       compareRails(latest)
+      if (!isReported) log.info(restoredBy(latest), 'open payments are restored')
+      isReported = true
     } catch (error) {
       latest = null
       log.warn({ error }, 'open work cannot be counted')
@@ -83,6 +87,17 @@ export function createOpenWorkMonitor({
     scan,
     latest: () => latest,
     unnamedRails: () => unnamed,
+  }
+}
+
+/** Payments that are not final, and their timers that are due; each is counted up to 10,000. */
+function restoredBy({ payments, overdueTimers }: OpenWork) {
+  const of = (entity: string): number =>
+    payments.reduce((sum, each) => sum + (each.entity === entity ? each.count : 0), 0)
+  return {
+    intents: of('payment_intent'),
+    payouts: of('payout'),
+    overdue_timers: overdueTimers,
   }
 }
 
