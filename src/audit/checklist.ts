@@ -27,7 +27,7 @@ import {
   sequencesHaveNoGap,
   everyTransitionHasEvent,
 } from './checks/event_rows.js'
-import { filesAreIntact, textsAreJson } from './checks/files.js'
+import { booksHaveAnOwner, filesAreIntact, textsAreJson } from './checks/files.js'
 import {
   fingerprintsMatchKeys,
   idempotencyRowsResolve,
@@ -89,6 +89,7 @@ export const CHECKLIST: readonly Check[] = [
   filesAreIntact,
   textsAreJson,
   columnsHoldTheirKind,
+  booksHaveAnOwner,
   archiveHasWhatLeft,
   // The ledger.
   postingsSumToZero,

@@ -40,7 +40,8 @@ function migrationsOf(name: string): number {
   return readdirSync(join(projectRoot(), folder)).filter((file) => file.endsWith('.sql')).length
 }
 
-function schemaFolderOf(name: string): string | undefined {
+/** Where the migrations of a file are. Undefined if it is no database. */
+export function schemaFolderOf(name: string): string | undefined {
   if (name === FILES.processorDatabase) return 'src/store/sqlite/schema'
   if (name === FILES.railDatabase) return 'src/rails/sandbox/schema'
   if (name === FILES.railRecord) return 'src/rails/iso20022/schema'

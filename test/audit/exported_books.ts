@@ -30,6 +30,7 @@ const WITHOUT_CONSTRAINTS = (schema: string): string => `DO $$ DECLARE r record;
   END LOOP; END $$`
 /** The outbox derives from the events; a file has no lease. */
 const OTHER_TABLES = ['outbox', 'event_outcomes', 'owner']
+const AN_OWNER = `INSERT INTO owner VALUES (1, 0, 0, '', 0, 0, 0) ON CONFLICT DO NOTHING`
 const SETTLED = `DELETE FROM outbox; DELETE FROM event_outcomes`
 
 export async function createExporter(clock: Clock): Promise<Exporter> {
@@ -58,6 +59,8 @@ export async function createExporter(clock: Clock): Promise<Exporter> {
       )
       if (table === 'events') await settle(rows)
     }
+    const owners = await source.all('SELECT 1 FROM owner')
+    await connection.exec(owners.length === 0 ? 'DELETE FROM owner' : AN_OWNER)
     await source.close()
   }
   const settle = async (rows: string): Promise<void> => {

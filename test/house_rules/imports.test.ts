@@ -117,7 +117,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/operations': [
     ...[BASE, FILES, SETTINGS, PROCESS, GRPC, METRICS, 'src/money', 'src/auth', 'src/qr'],
     ...['src/rails', 'src/client', 'src/supervisor', 'src/reconciliation', 'src/backup'],
-    ...[POSTGRES, CLUSTER, 'protos/types'],
+    ...[POSTGRES, CLUSTER, ...DATABASE, 'protos/types'],
   ],
   'src/console': [
     ...[BASE, SETTINGS, GRPC, PROCESS, METRICS, 'src/money', 'src/auth', 'actors'],

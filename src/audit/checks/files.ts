@@ -1,5 +1,5 @@
 /**
- * The database files: SQLite's integrity check, and whether JSON columns parse.
+ * The database files: SQLite's integrity check, whether JSON columns parse, the row of the owner.
  *
  * - These checks run first: a damaged index or an unreadable context makes later results
  *   unreliable.
@@ -28,6 +28,15 @@ export const filesAreIntact: Check = {
     return { rows, broken: null }
   },
 }
+
+export const booksHaveAnOwner = byQuery({
+  name: 'books_have_an_owner',
+  sentence: 'Books have the row of their owner, with its epoch and the number of commits.',
+  over: ['owner'],
+  broken: `
+    SELECT '' AS entity, 'no row' AS found, 'one row in owner' AS expected
+      WHERE NOT EXISTS (SELECT 1 FROM owner)`,
+})
 
 /** The lists of the directory, with the column that names an entry. */
 const LISTS = [

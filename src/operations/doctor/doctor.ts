@@ -1,6 +1,6 @@
 /**
  * `doctor`: the checklist of a production machine: what `production check` finds, and the machine
- * itself: the running stack, files, certificates, disk, clock, backups, the PostgreSQL server.
+ * itself: the running stack, files, certificates, disk, clock, backups, the PostgreSQL server, schemas.
  *
  * - An area that cannot be checked here is named. It is no finding. A fault that ends the check of
  *   an area is one.
@@ -22,6 +22,7 @@ import { files } from './files.js'
 import { indexes } from './indexes.js'
 import { backups, clockOfMachine, disk } from './machine.js'
 import { runningStack } from './running_stack.js'
+import { schema } from './schema.js'
 import { server } from './server.js'
 
 export const AREAS: readonly Area[] = [
@@ -38,6 +39,7 @@ export const AREAS: readonly Area[] = [
   clockOfMachine,
   backups,
   server,
+  schema,
 ]
 
 /** In the environment of this command, which has to be that of the processes. */

@@ -34,7 +34,7 @@ import { settingsOn, type ClusterSettings, type SettingsFault } from './settings
 import { waitingOn, type WaitingProcessors } from './waiting.js'
 
 const SCHEMA = 'cluster'
-const DEFINITION: SchemaDefinition = {
+export const CLUSTER_SCHEMA: SchemaDefinition = {
   migrations: join(projectRoot(), 'src/store/cluster/schema'),
   versionTable: 'version',
 }
@@ -193,7 +193,7 @@ export async function openCluster({
   await requireWrites(opened)
   timelines.used(opened)
   await opened.exec(ENDS_WHEN_SILENT)
-  await migrate(opened, SCHEMA, DEFINITION)
+  await migrate(opened, SCHEMA, CLUSTER_SCHEMA)
   const connection: Connection = {
     ...opened,
     all: (sql, parameters) => answerWithin(opened.all(sql, parameters), ANSWER_WITHIN_MS),

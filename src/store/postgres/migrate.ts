@@ -113,7 +113,7 @@ async function checkLocale(connection: Connection): Promise<void> {
 
 const BYTE_COLLATIONS = ['C', 'POSIX', 'C.UTF-8', 'C.utf8']
 
-const migrationsIn = (folder: string): readonly string[] =>
+export const migrationsIn = (folder: string): readonly string[] =>
   readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .sort()

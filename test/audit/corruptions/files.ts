@@ -19,6 +19,7 @@ export const files: Corruptions = ({ payouts }) => [
     'a negative moment': changed('payouts', payouts.processing, 'due_at = -7'),
     'a currency that is none': 'UPDATE fx_quotes SET bought_currency = lower(bought_currency)',
   }),
+  ...breaks('books_have_an_owner', { 'no owner': ['DELETE FROM owner', ''] }),
   ...breaks('archive_has_what_left', {
     'the archive is missing': [
       "INSERT INTO archives (id, path, created_at) VALUES ('a1', '/nowhere/payments.db', 1)",
