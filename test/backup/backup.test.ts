@@ -210,10 +210,10 @@ t.test('a master key that is there has to open the books of the backup', async (
   await store.close()
   const { folder } = await backedUp(dataDir, backups)
   const beside = (name: string, keys: string): string => {
-    const place = join(dataDir, '..', name)
-    mkdirSync(place, { mode: 0o700 })
-    writeFileSync(join(place, FILES.masterKey), keys, { mode: 0o600 })
-    return place
+    const target = join(dataDir, '..', name)
+    mkdirSync(target, { mode: 0o700 })
+    writeFileSync(join(target, FILES.masterKey), keys, { mode: 0o600 })
+    return target
   }
 
   for (const [name, keys, why] of [
@@ -221,13 +221,13 @@ t.test('a master key that is there has to open the books of the backup', async (
     ['other-bytes', own.replaceAll('0', '1'), 'master key k1 in the file differs'],
     ['no-key', 'no key\n', 'line 1: must be kid:64 hex digits'],
   ] as const) {
-    const place = beside(name, keys)
-    const { exitCode, err } = await operatorCli(place)('restore', folder)
+    const target = beside(name, keys)
+    const { exitCode, err } = await operatorCli(target)('restore', folder)
     t.equal(exitCode, 1, name)
-    t.match(err, `Not restored: ${join(place, FILES.masterKey)} does not open the secrets of this`)
+    t.match(err, `Not restored: ${join(target, FILES.masterKey)} does not open the secrets of this`)
     t.match(err, why)
     t.match(err, 'put the key file there that has k1, or none until the start.')
-    t.same(readdirSync(place), [FILES.masterKey], 'nothing is written')
+    t.same(readdirSync(target), [FILES.masterKey], 'nothing is written')
   }
   const named = join(dataDir, '..', 'other-name', FILES.masterKey)
   const later = join(dataDir, '..', 'later')

@@ -1,9 +1,10 @@
-/** A full disk is told with the file that cannot be written, where a start writes its first files. */
+/** A full disk: a start names the file that it cannot write. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { systemRandom } from '../../src/base/random.js'
+import { FILES } from '../../src/base/subjects.js'
 import { createSecretFile, SecretFileError, writeSecretFile } from '../../src/files/secret_file.js'
 import { lockHolder } from '../../src/store/postgres/owned_schema.js'
 import { timelinesIn } from '../../src/store/postgres/timelines.js'
@@ -59,5 +60,8 @@ t.test('the files of a start name themselves', onSmallDisk, async (t) => {
 
 t.test('so does the identity of a directory with books in PostgreSQL', onSmallDisk, async (t) => {
   fillDisk(1) // for the lock of the schema
-  await t.rejects(lockHolder(disk, 'books_1', systemRandom()), { message: /place\.id cannot be/ })
+  await t.rejects(
+    lockHolder(disk, 'books_1', systemRandom()),
+    new RegExp(`${FILES.folderId} cannot be written`),
+  )
 })

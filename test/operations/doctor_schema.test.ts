@@ -80,7 +80,8 @@ t.test('schemas of PostgreSQL', { skip: noPostgres }, async (t) => {
   t.same(await look(), [])
 
   await books.exec(`DROP INDEX payouts_due; CREATE INDEX mine ON payouts (state);
-    ALTER TABLE payouts DROP CONSTRAINT payouts_pkey; ALTER TABLE payouts ALTER tenant DROP NOT NULL`)
+    ALTER TABLE payouts DROP CONSTRAINT payouts_pkey;
+    ALTER TABLE payouts ALTER tenant DROP NOT NULL`)
   await cluster.exec('DROP INDEX placements_of_shard')
   const seen = await look()
   for (const finding of [

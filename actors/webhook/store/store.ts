@@ -42,7 +42,7 @@ export type { Delivery }
 /** An endpoint with open deliveries. */
 export interface EndpointBacklog {
   readonly endpointId: EndpointId
-  /** Of the first one. */
+  /** When its first delivery is due. */
   readonly dueAt: Instant
   readonly deliveries: number
 }

@@ -1,6 +1,7 @@
 /**
  * `doctor`: the checklist of a production machine: what `production check` finds, and the machine
- * itself: the running stack, files, certificates, disk, clock, backups, the PostgreSQL server, schemas.
+ * itself: the running stack, files, certificates, disk, clock, backups, the PostgreSQL server, the
+ * schemas of the databases.
  *
  * - An area that cannot be checked here is named. It is no finding. A fault that ends the check of
  *   an area is one.

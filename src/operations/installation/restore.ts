@@ -77,11 +77,11 @@ async function requireFittingKey(
   manifest: Manifest,
   folder: string,
 ): Promise<void> {
-  const places = [
+  const keyFiles = [
     settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey),
     join(folder, FILES.masterKey),
   ]
-  for (const file of places) {
+  for (const file of keyFiles) {
     if (!existsSync(file)) continue
     try {
       const isNamed = file === settings.MASTER_KEY_FILE

@@ -122,7 +122,8 @@ function folderIdIn(folder: string, random: Random): string {
       linkSync(draft, file)
     }
   } catch (error) {
-    if ((error as { code?: string }).code !== 'EEXIST') throw withFileName(error, file) // another process was first
+    // Another process may have been first.
+    if ((error as { code?: string }).code !== 'EEXIST') throw withFileName(error, file)
   } finally {
     rmSync(draft, { force: true })
   }
