@@ -25,7 +25,7 @@ import { mergedPage, type ListOrder, type ListPage, type PageSource } from './me
 import { policyOf, type Elsewhere, type Message } from './shard_policies.js'
 import { MISSING_SHARDS } from './shards.js'
 
-type ShardCall = (request: Message) => Promise<Message>
+export type ShardCall = (request: Message) => Promise<Message>
 
 export function callsToShards<Definition>(
   Service: Service<Definition>,
@@ -56,7 +56,8 @@ export function callsToShards<Definition>(
   }
 }
 
-async function answerOf(
+/** Calls the shards that an rpc goes to, and combines their answers. */
+export async function answerOf(
   path: string,
   request: Message,
   calls: ReadonlyMap<string, ShardCall>,

@@ -23,9 +23,20 @@ export async function paymentsOfOtherShards(
 ): Promise<ReadonlySet<string>> {
   const { among, ...named } = access
   const others = [...(among?.reached.values() ?? [])].filter((each) => each !== named.address)
+  return paymentsOf(others, instructions, (address) =>
+    connectOperator({ ...named, address }, clock),
+  )
+}
+
+/** @returns those that one of the shards has. @throws Error when a shard does not answer */
+export async function paymentsOf(
+  shards: readonly string[],
+  instructions: Iterable<string>,
+  connect: (shard: string) => Pick<OperatorClient, 'call' | 'close'>,
+): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
-  for (const address of others) {
-    const client = connectOperator({ ...named, address }, clock)
+  for (const shard of shards) {
+    const client = connect(shard)
     const asked = [...instructions].filter((id) => !found.has(id))
     try {
       for (let start = 0; start < asked.length; start += BATCH_SIZE) {
@@ -40,7 +51,7 @@ export async function paymentsOfOtherShards(
   return found
 }
 
-async function isThere(operator: OperatorClient, id: string): Promise<boolean> {
+async function isThere(operator: Pick<OperatorClient, 'call'>, id: string): Promise<boolean> {
   try {
     if (id.startsWith(PREFIX.intent)) await operator.call('ShowIntent', { intent_id: id })
     else await operator.call('ShowPayout', { payout_id: id })
