@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { FAILED_MOVE_SEEDS, FAILED_RESTORED_MOVE_SEEDS } from './failed_seeds.js'
-import { COPY_FAULTS, MOVE_FAULTS } from './moves/faults.js'
+import { COPY_FAULTS, MOVE_FAULTS, ORPHAN_FAULTS } from './moves/faults.js'
 import { simulateMoves } from './moves/simulation.js'
 
 const FIRST = 20_261_120
@@ -12,7 +12,7 @@ const SEEDS = Array.from({ length: 6 }, (_, index) => FIRST + index)
 /** In the last ones an owner is killed at each point of a partner's move. */
 const UNRESTORED_SEEDS = [...SEEDS, ...FAILED_MOVE_SEEDS, FIRST + 7, FIRST + 26]
 /** In the last one a crash interrupts a release. */
-const RESTORED_SEEDS = [...SEEDS, ...FAILED_RESTORED_MOVE_SEEDS, 2_083]
+const RESTORED_SEEDS = [...SEEDS, ...FAILED_RESTORED_MOVE_SEEDS, 2_181]
 const STEPS = 3_000
 const SEEDS_MAX = 20
 
@@ -37,6 +37,8 @@ const REQUIRED_OF_RESTORES = [
   'released',
   'ended: refused',
   'released again',
+  ...['rail: accepted', 'orphan added', 'left to another shard', 'orphan matched'],
+  ...['orphan dismissed', 'held payout approved', 'held payout rejected'],
 ]
 
 /** In these an owner is killed, paused or cut off at steps of a copy. */
@@ -77,7 +79,7 @@ t.test('a seed is the same run again', async (t) => {
   t.same([...(await run())], [...(await run())])
 })
 
-for (const fault of [...MOVE_FAULTS, ...COPY_FAULTS]) {
+for (const fault of [...MOVE_FAULTS, ...COPY_FAULTS, ...ORPHAN_FAULTS]) {
   t.test(fault.name, async (t) => {
     let found: Error | undefined
     let seed = fault.firstSeed

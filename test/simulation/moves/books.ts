@@ -3,7 +3,7 @@
  * numbers, and the entities.
  *
  * Owns: decisions, what is read when a process starts or a partner has moved. Does not own: the
- * rows (commits).
+ * rows (commits), decisions about payouts (payments).
  */
 import { instant } from '../../../src/base/clock.js'
 import type { PartnerId, TenantId } from '../../../src/base/ids.js'
@@ -14,45 +14,72 @@ import type { AllFingerprints } from '../../../src/store/stored_fingerprints.js'
 import type { BootState, Store } from '../../../src/store/store.js'
 import { accountsOf, PRICE_CENTS, tenantOfPartner } from './commits.js'
 import type { Change, EntityRow, StoredBooks } from './commits.js'
+import type { MoveFault } from './faults.js'
+import {
+  createPayments,
+  NO_EFFECTS,
+  PAYMENT_VAULT,
+  type Effects,
+  type Moment,
+  type Payments,
+} from './payments.js'
 import type { KeyedCall, Reply } from './streams.js'
 
-export const VAULT = { tokenSecrets: [] } as Partial<Vault> as Vault
+export const VAULT = { tokenSecrets: [], ...PAYMENT_VAULT } as Partial<Vault> as Vault
 export const MEMORY_OPTIONS: MemoryOptions = { warmActors: 16, duplicateWindowMs: 0 }
 
 export interface ShardBooks {
   readonly memory: Memory
   readonly store: Pick<Store, 'boot' | 'lastFingerprints' | 'fingerprintsAfter' | 'keyRows'>
+  readonly payments: Payments
   /** Refuses changes. */
   readOnly(call: KeyedCall): Decision
-  decide(call: KeyedCall, epoch: number): Decision
+  decide(call: KeyedCall, moment: Moment): Decision
 }
 
 export interface Decision {
   readonly reply: Pick<Reply, 'code' | 'entity' | 'state'>
-  readonly change?: Change
+  readonly effects: Effects
 }
 
-/** @param read a step of the processor */
-export async function loadBooks(read: () => Promise<StoredBooks>): Promise<ShardBooks> {
+/**
+ * @param read a step of the processor
+ * @param fault planted
+ */
+export async function loadBooks(
+  read: () => Promise<StoredBooks>,
+  fault?: MoveFault,
+): Promise<ShardBooks> {
   const entities = new Map<string, EntityRow>()
   const store: ShardBooks['store'] = {
     boot: async () => {
       const stored = await read()
       entities.clear()
       for (const row of stored.entities) entities.set(row.key, row)
-      return bootOf(stored)
+      payments.load(stored.payouts)
+      return bootOf(fault?.forgetsOrphans === true ? { ...stored, orphans: [] } : stored)
     },
     lastFingerprints: async () => ({ nonces: 0, keys: (await read()).key, users: 0 }),
     fingerprintsAfter: ({ keys }) => fingerprints(read, keys),
     keyRows: () => Promise.resolve({ lastingKeys: [], masterKeys: [] }),
   }
-  const memory = await loadMemory(store as Store, VAULT, instant(0), MEMORY_OPTIONS)
+  const payments: Payments = createPayments({
+    memory: () => memory,
+    advance: ({ id, partner, key }) => ({
+      ...advanced({ partner, key }, entities.get(key), id),
+      isPayout: true,
+    }),
+  })
+  const memory: Memory = await loadMemory(store as Store, VAULT, instant(0), MEMORY_OPTIONS)
 
-  const advanced = (call: KeyedCall, before: EntityRow | undefined, epoch: number): Change => {
-    const { partner, key } = call
+  const advanced = (
+    { partner, key }: Pick<KeyedCall, 'partner' | 'key'>,
+    before: EntityRow | undefined,
+    newId: string,
+  ): Change => {
     const tenant = tenantOfPartner(partner) as TenantId
     const sequence = (memory.sequences.get(tenant) ?? 0) + 1
-    const id = before?.id ?? `pi_${key.replace(' ', '_')}@${epoch}`
+    const id = before?.id ?? newId
     const row: EntityRow = { id, partner, key, state: (before?.state ?? 0) + 1, sequence }
     const { available, paid } = accountsOf(tenant)
     const balances = [
@@ -75,25 +102,36 @@ export async function loadBooks(read: () => Promise<StoredBooks>): Promise<Shard
     change: (before: EntityRow | undefined) => Decision,
   ): Decision => {
     if (!memory.partners.has(call.partner as PartnerId)) return refused('not_here')
-    const before = entities.get(call.key)
-    if (before === undefined ? call.kind === 'create' : call.kind === 'advance')
+    const { kind, key } = call
+    const before = entities.get(key)
+    if (before === undefined ? kind === 'create' || kind === 'pay' : kind === 'advance')
       return change(before)
-    return { reply: before === undefined ? refused('not_found').reply : accepted(before) }
+    const reply = before === undefined ? refused('not_found').reply : accepted(before)
+    return { reply, effects: NO_EFFECTS }
+  }
+  const effectsOf = (call: KeyedCall, before: EntityRow | undefined, moment: Moment): Effects => {
+    if (call.kind === 'pay') return payments.pay(call, moment)
+    const newId = `pi_${call.key.replace(' ', '_')}@${moment.epoch}`
+    return { ...NO_EFFECTS, changes: [advanced(call, before, newId)] }
   }
   return {
     memory,
     store,
+    payments,
     readOnly: (call) => decide(call, () => refused('configuration_error')),
-    decide: (call, epoch) =>
+    decide: (call, moment) =>
       decide(call, (before) => {
-        const change = advanced(call, before, epoch)
-        return { reply: accepted(change.row), change }
+        const effects = effectsOf(call, before, moment)
+        return { reply: accepted(entities.get(call.key)!), effects }
       }),
   }
 }
 
 const accepted = ({ id, state }: EntityRow): Decision['reply'] => ({ code: '', entity: id, state })
-const refused = (code: Reply['code']): Decision => ({ reply: { code, entity: '', state: 0 } })
+const refused = (code: Reply['code']): Decision => ({
+  reply: { code, entity: '', state: 0 },
+  effects: NO_EFFECTS,
+})
 
 /** @returns the balance after it */
 function posted({ balances }: Memory, account: string, cents: number): bigint {
@@ -124,7 +162,8 @@ function bootOf(stored: StoredBooks): BootState {
     ...{ sandboxRates: empty(), routes: empty(), submissionPauses: empty(), railRoutes: empty() },
     ...{ callers: empty(), approvalRequests: empty(), singleHanded: empty() },
     ...{ balanceAlerts: empty(), userErasures: empty(), discrepancies: empty() },
-    ...{ recoveries: empty(), orphans: empty(), recentlyConfirmed: empty(), archive: null },
+    ...{ recoveries: empty(), recentlyConfirmed: empty(), archive: null },
+    orphans: stored.orphans.map((row) => ({ ...row, amount: BigInt(row.amount) })),
     ...{ nonceSalt: Buffer.alloc(16), settingsVersion: 0, newestMoment: instant(0) },
     ...{ newestPostingAt: null, newestEventAt: null, indexedKeysThrough: 0 },
     ...{ epoch: 0, lastBatch: 0 },

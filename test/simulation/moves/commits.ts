@@ -9,6 +9,7 @@ import { tenantOf, type PartnerId } from '../../../src/base/ids.js'
 import { lastNumbers, type Numbers } from '../../../src/store/cluster/partner_numbers.js'
 import type { Bindable } from '../../../src/store/database.js'
 import { translated } from './dialect.js'
+import type { StoredOrphan, StoredPayout } from './payments.js'
 import type { ClusterServer } from './server.js'
 import { SHARDS, type Tables } from './tables.js'
 import type { StoredRow, Transactions } from './transactions.js'
@@ -32,6 +33,8 @@ export interface Change {
   readonly keySequence: number | undefined
   /** What is available, and what is paid, as the processor has them. */
   readonly balances: readonly [available: bigint, paid: bigint]
+  /** Its row is that of a payout. */
+  readonly isPayout?: true
 }
 
 /** What a processor reads when it starts, and after the move of a partner. */
@@ -40,6 +43,8 @@ export interface StoredBooks extends Numbers {
   readonly entities: readonly EntityRow[]
   readonly accounts: readonly { readonly id: string; readonly balance: number }[]
   readonly sequences: readonly { readonly tenant: string; readonly sequence: number }[]
+  readonly payouts: readonly StoredPayout[]
+  readonly orphans: readonly StoredOrphan[]
 }
 
 export interface Commits {
@@ -47,6 +52,8 @@ export interface Commits {
   begin(partners: Readonly<Record<string, readonly string[]>>): void
   has(shard: string, partner: string): boolean
   store(shard: string, change: Change): void
+  storePayout(shard: string, payout: StoredPayout): void
+  storeOrphan(shard: string, orphan: StoredOrphan): void
   recover(shard: string, isRecovering: boolean): void
   books(shard: string): StoredBooks
 }
@@ -132,7 +139,9 @@ export function createCommits(
     },
     has: (shard, partner) =>
       all(`SELECT 1 FROM ${shard}.partners WHERE id = ?`, [partner]).length > 0,
-    store: (shard, { row, position, posting, keySequence, balances }) => {
+    storePayout: (shard, payout) => put(`${shard}.payouts`, { ...payout }),
+    storeOrphan: (shard, orphan) => put(`${shard}.orphan_executions`, { ...orphan }),
+    store: (shard, { row, position, posting, keySequence, balances, isPayout }) => {
       const { id, partner, key, state, sequence } = row
       const tenant = tenantOfPartner(partner)
       const { available, paid } = accountsOf(tenant)
@@ -144,7 +153,8 @@ export function createCommits(
       )
       tables.run(`INSERT INTO ${shard}.outbox VALUES (?)`, [position])
       const due = isOpen(state) ? now() : null
-      put(`${shard}.intents`, { id, tenant, partner, key, state, sequence, due_at: due })
+      if (isPayout !== true)
+        put(`${shard}.intents`, { id, tenant, partner, key, state, sequence, due_at: due })
       const counter = usageOf(partner)
       const usage = `SELECT used FROM ${shard}.limit_usage WHERE key = ?`
       const used = all<{ used: number }>(usage, [counter])[0]?.used ?? 0
@@ -173,8 +183,12 @@ export function createCommits(
       ),
       entities: all(
         `SELECT i.id, i.partner, k.key, i.state, i.sequence
-         FROM ${shard}.idempotency AS k JOIN ${shard}.intents AS i ON i.id = k.entity`,
+           FROM ${shard}.idempotency AS k JOIN ${shard}.intents AS i ON i.id = k.entity
+         UNION ALL SELECT p.id, p.partner, k.key, p.number, p.sequence
+           FROM ${shard}.idempotency AS k JOIN ${shard}.payouts AS p ON p.id = k.entity`,
       ),
+      payouts: all(`SELECT * FROM ${shard}.payouts`),
+      orphans: all(`SELECT * FROM ${shard}.orphan_executions`),
       accounts: all(`SELECT id, balance FROM ${shard}.ledger_accounts`),
       sequences: all(
         `SELECT tenant, max(sequence) AS sequence FROM ${shard}.events GROUP BY tenant`,

@@ -18,6 +18,8 @@ import { SHARDS } from './tables.js'
 
 type Books = Pick<ClusterServer, 'tables' | 'seen'>
 
+const PAYMENTS = ['intents', 'payouts'] as const
+
 interface StoredCopy extends PartnerMove {
   readonly phase: string
   readonly begun: number | null
@@ -65,12 +67,15 @@ function checkCopy({ tables, seen }: Books, copy: StoredCopy): void {
       `${partner}: each row of ${table} that is set apart has its twin`,
     )
   }
-  const others = all(`SELECT id FROM ${setApart(copy, 'intents')}
-    WHERE partner <> '${partner}' OR due_at IS NOT NULL`)
+  const others = PAYMENTS.flatMap((table) =>
+    all(`SELECT id FROM ${setApart(copy, table)}
+      WHERE partner <> '${partner}' OR due_at IS NOT NULL`),
+  )
   assert.deepEqual(others, [], `${partner}: its own ended intents are set apart`)
   const followed = all(`SELECT id FROM ${setApart(copy, 'moved_payments')}
     UNION SELECT m.id FROM ${from}.moved_payments AS m ORDER BY id`)
   const payments = all(`SELECT id FROM ${setApart(copy, 'intents')}
+    UNION SELECT id FROM ${setApart(copy, 'payouts')}
     UNION SELECT m.id FROM ${from}.moved_payments AS m ORDER BY id`)
   assert.deepEqual(followed, payments, `${partner}: reports follow the payments that are set apart`)
   if (phase !== 'ready') return

@@ -22,6 +22,18 @@ export interface MoveFault {
   readonly repeats?: true
   /** A release begins the next epoch, whatever others have seen. */
   readonly raisesByOne?: true
+  /** The books are set back to copies. */
+  readonly restores?: true
+  /** A process forgets the orphan executions of its shard when it ends. */
+  readonly forgetsOrphans?: true
+  /** A release asks no other shard which payments it has. */
+  readonly asksNoOther?: true
+  /** A release keeps the executions that its shard has sent. */
+  readonly addsOwn?: true
+  /** A release keeps no accepted instructions. */
+  readonly addsExecuted?: true
+  /** A match is told to no other shard. */
+  readonly matchesHere?: true
   /** The owners that a partner moves between go on. */
   readonly goesOn?: true
   /** The named processor does not wait for the release. */
@@ -157,6 +169,56 @@ export const COPY_FAULTS: readonly MoveFault[] = [
     copies: true,
     edits: [["idle_in_transaction_session_timeout = '3s'", "'3s'", "'3600s'"]],
     finding: /waits for a step that rests/,
+  },
+]
+
+/** Of books that are set back to copies. */
+export const ORPHAN_FAULTS: readonly MoveFault[] = [
+  {
+    name: 'a process that starts forgets the orphan executions of its shard',
+    firstSeed: FIRST,
+    restores: true,
+    forgetsOrphans: true,
+    finding: /was paid as .* and as/,
+  },
+  {
+    name: 'a release asks no other shard which payments it has',
+    firstSeed: FIRST,
+    restores: true,
+    asksNoOther: true,
+    finding: /is an orphan execution of .*, and a payment of another shard/,
+  },
+  {
+    name: 'a release keeps only the executions that its shard has sent',
+    firstSeed: FIRST,
+    restores: true,
+    addsOwn: true,
+    finding: /is no orphan execution of/,
+  },
+  {
+    name: 'a release keeps no instructions that the rail may still execute',
+    firstSeed: FIRST,
+    restores: true,
+    addsExecuted: true,
+    finding: /is no orphan execution of/,
+  },
+  {
+    name: 'a match is told to no other shard',
+    firstSeed: FIRST,
+    restores: true,
+    matchesHere: true,
+    finding: /an orphan execution is open for longer/,
+  },
+  {
+    name: 'a partner moves between restored shards, and its orphan executions do not',
+    firstSeed: FIRST + 77,
+    restores: true,
+    edits: [
+      ['.recoveries UNION ALL', '.recoveries', '.recoveries WHERE released_at IS NULL'],
+      ['.orphan_executions UNION', '_executions', '_executions WHERE resolved_at < 0'],
+      ['.orphan_executions UNION', 'resolved_at IS NULL', 'resolved_at < 0'],
+    ],
+    finding: /, which .* has paid, is in|and a payment of another shard/,
   },
 ]
 

@@ -26,10 +26,13 @@ import { SHARDS } from './tables.js'
 const OWNED = {
   partners: "id || '_sandbox'",
   intents: 'tenant',
+  payouts: 'tenant',
   events: 'tenant',
   ledger_entries: 'tenant',
   ledger_accounts: "split_part(id, ':', 1)",
 } as const
+
+const PAYMENTS = ['intents', 'payouts'] as const
 
 type Books = Pick<ClusterServer, 'tables' | 'seen'>
 
@@ -70,8 +73,11 @@ const hasRows = (books: Books, from: string, value: string): boolean =>
 function checkKeys(books: Books, shard: string, partner: string): void {
   const missing = rowsIn<{ id: string }>(
     books,
-    `SELECT i.id FROM ${shard}.intents AS i LEFT JOIN ${shard}.idempotency AS k ON k.entity = i.id
-     WHERE i.partner = ? GROUP BY i.id HAVING count(k.entity) <> 1`,
+    PAYMENTS.map(
+      (table) => `SELECT i.id FROM ${shard}.${table} AS i
+         LEFT JOIN ${shard}.idempotency AS k ON k.entity = i.id
+       WHERE i.partner = ?1 GROUP BY i.id HAVING count(k.entity) <> 1`,
+    ).join(' UNION ALL '),
     [partner],
   )
   assert.deepEqual(missing, [], `each intent of ${partner} has its key in ${shard}`)
@@ -112,7 +118,8 @@ function checkEvents(books: Books, shard: string, tenant: string): void {
   const last = new Map(events.map(({ id, state }) => [id, state]))
   const intents = rowsIn<Changed>(
     books,
-    `SELECT id AS entity, state FROM ${shard}.intents WHERE tenant = ?`,
+    `SELECT id AS entity, state FROM ${shard}.intents WHERE tenant = ?1
+     UNION ALL SELECT id, number FROM ${shard}.payouts WHERE tenant = ?1`,
     [tenant],
   )
   assert.equal(intents.length, last.size, `${tenant} has each intent once`)

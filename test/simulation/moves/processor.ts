@@ -21,6 +21,8 @@ import {
   type PartnerMoves,
 } from '../../../src/processor/cluster/partner_move.js'
 import { createBooksClock } from '../../../src/processor/cycle/books_clock.js'
+import type { Answer, Reply } from '../../../src/processor/cycle/answer.js'
+import type { Command } from '../../../src/processor/cycle/command.js'
 import {
   directoryService,
   type DirectoryService,
@@ -41,6 +43,9 @@ import type { Scheduler } from '../scheduler.js'
 import { createBatches } from './batches.js'
 import { loadBooks, MEMORY_OPTIONS, VAULT, type ShardBooks } from './books.js'
 import type { MoveFault } from './faults.js'
+import { movePayments, reportCommand, type OwnCommand } from './payment_timers.js'
+import type { Effects, Moment } from './payments.js'
+import type { SharedRail } from './rail.js'
 import { startRecovery, type ProcessorRestores, type ShardRecovery } from './recovery.js'
 import type { ClusterServer, Link, ServerConnection } from './server.js'
 import { createStreams, type Arrived, type OpenStreams, type StreamEnds } from './streams.js'
@@ -56,6 +61,8 @@ export interface ClusterProcess {
   isInRecovery(): boolean
   /** An operator releases its books. */
   release(): void
+  /** An operator's command. @throws Error when it ends before it has answered */
+  ask(command: Command): Promise<Answer>
   /** The stream of announcements. @returns false: it does not listen */
   watch(ends: Pick<StreamEnds, 'announced' | 'ended'>): boolean
   /** The stream of commands. @returns undefined: it does not listen */
@@ -80,8 +87,17 @@ export interface ClusterProcessOptions {
   readonly copies: boolean
   /** Absent where the books are never set back. */
   readonly restores?: ProcessorRestores
+  readonly rail: SharedRail
   readonly onEnd: (why: string) => void
   readonly onViolation: (violation: Error) => void
+}
+
+/** A call of a partner, or a command of an operator or of the processor itself. */
+type Item = Arrived | OwnCommand
+
+interface Decided {
+  readonly effects: Effects
+  reply(): void
 }
 
 /** Why a process ends whose books are behind a mark. */
@@ -154,25 +170,51 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
   const read = <Result>(from: () => Result): Promise<Result> =>
     alive ? scheduler.inOrder('load', () => Promise.resolve(from()), options.isReachable) : NEVER
 
-  const decide = async (batch: readonly Arrived[]): Promise<void> => {
-    const { books, held, writer, recovery } = serving!
-    const { epoch } = held.ownership()
-    const decisions = batch.map(({ call, reply }) => ({
-      reply,
-      decision: recovery?.isReadOnly() === true ? books.readOnly(call) : books.decide(call, epoch),
-    }))
+  /** @param moment that of all decisions of a batch */
+  const decideOne = (item: Item, moment: Moment, era: number): Decided => {
+    const { books, recovery } = serving!
+    if ('command' in item) {
+      const { answer, effects } = books.payments.run(item.command, moment)
+      return { effects, reply: () => item.reply(answer) }
+    }
+    const isReadOnly = recovery?.isReadOnly() === true
+    const decision = isReadOnly ? books.readOnly(item.call) : books.decide(item.call, moment)
+    return {
+      effects: decision.effects,
+      reply: () => {
+        const mark = recovery?.mark()
+        item.reply({ ...decision.reply, era, ...(mark === undefined ? {} : { mark }) })
+      },
+    }
+  }
+  const decide = async (batch: readonly Item[]): Promise<void> => {
+    const { held, writer, recovery } = serving!
+    const moment: Moment = {
+      now: options.clock.now(),
+      epoch: held.ownership().epoch,
+      recovery: recovery?.current() ?? null,
+      railUp: options.rail.isUp(),
+    }
     const era = restores?.timeline() ?? 0
-    const changes = decisions.flatMap(({ decision: { change } }) => change ?? [])
-    if (changes.length > 0) {
-      writer.prepare(changes)
+    const decided = batch.map((item) => decideOne(item, moment, era))
+    const all = <Row>(of: (effects: Effects) => readonly Row[]): Row[] =>
+      decided.flatMap(({ effects }) => of(effects))
+    const [changes, payouts] = [all((each) => each.changes), all((each) => each.payouts)]
+    const orphans = all((each) => each.orphans)
+    if (changes.length + payouts.length + orphans.length > 0) {
+      writer.prepare({ changes, payouts, orphans })
       await (recovery?.commit() ?? held.commit((epoch, number) => [epoch, number]))
     } else await (recovery ?? held).barrier()
-    const mark = recovery?.mark()
-    if (alive)
-      for (const { reply, decision } of decisions)
-        reply({ ...decision.reply, era, ...(mark === undefined ? {} : { mark }) })
+    if (!alive) return
+    sendToRail(all((each) => each.instructions))
+    for (const { reply } of decided) reply()
   }
-  const batches = createBatches<Arrived>({ decide, isAlive: () => alive, onFailure: stop })
+  const batches = createBatches<Item>({ decide, isAlive: () => alive, onFailure: stop })
+  const submitOwn = (command: Command, reply: Reply = () => undefined): void => {
+    if (alive && serving !== undefined && !isDraining) batches.submit({ command, reply })
+  }
+  const sendToRail = (sent: Effects['instructions']): void =>
+    options.rail.send(sent, serving!.shard, (report) => submitOwn(reportCommand(report)))
   const streams = createStreams({
     submit: batches.submit,
     shown: (marks) => serving?.recovery?.shown(marks),
@@ -271,7 +313,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     const { held, writer } = owned
     taken = { shard, held }
     held.onFailure(stop)
-    const books = await loadBooks(() => read(() => server.books(shard)))
+    const books = await loadBooks(() => read(() => server.books(shard)), fault)
     const { epoch } = held.ownership()
     const member = await createMember({ cluster, shard, epoch, elapsed, pause, log })
     member.onFailure(stop)
@@ -292,7 +334,15 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     if (recovery?.isActive === true) return
     whole.moves.start()
     copies?.start()
+    if (restores !== undefined) void startPayments(whole)
   }
+  const startPayments = ({ shard, books }: Pick<Serving, 'shard' | 'books'>): Promise<void> =>
+    movePayments({
+      ...{ books, pause, clock: options.clock, submit: submitOwn, send: sendToRail },
+      unsubmitted: (after) => read(() => server.unsubmitted(shard, after)),
+      railUp: options.rail.isUp,
+      isEnding: () => !alive || isDraining,
+    })
   const recoveryOf = async (
     shard: string,
     held: OwnedConnection,
@@ -317,6 +367,13 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     taken: () => taken?.shard,
     isInRecovery: () => serving?.recovery?.isActive === true,
     release: () => batches.between(() => serving!.recovery!.release()),
+    ask: (command) =>
+      new Promise((resolve, reject) => {
+        const failed = (): void => reject(new Error(`${name} does not answer`))
+        if (!alive || serving === undefined || isDraining) return failed()
+        endings.push(failed)
+        submitOwn(command, resolve)
+      }),
     cluster: () => cluster,
     end,
     watch: (ends) => {

@@ -4,7 +4,8 @@
  * Does not own: when an operator begins and releases it (restores), the order of the start
  * (processor).
  *
- * - Rail and bus are empty and reached at once: only the numbers of commits prove a loss.
+ * - Bus and newest instruction of the rail are empty and reached at once: only the numbers of
+ *   commits prove a loss.
  */
 import type {
   ProgressMark,
@@ -21,6 +22,7 @@ import type { CommitRows, Store } from '../../../src/store/store.js'
 import type { Row } from '../../../src/store/tables.js'
 import { SILENT_LOG as log } from '../../support/logs.js'
 import type { MoveFault } from './faults.js'
+import { NO_EFFECTS } from './payments.js'
 import type { ServerConnection, StoredRecovery } from './server.js'
 
 /** What books that can be set back mean for a processor. */
@@ -37,6 +39,8 @@ export interface ShardRecovery {
   readonly isActive: boolean
   /** Writes are refused. */
   isReadOnly(): boolean
+  /** Null means that it is not in recovery mode. */
+  current(): Row<'recoveries'> | null
   /** The rows are those that the connection has prepared. */
   commit(): Promise<void>
   barrier(): Promise<void>
@@ -111,7 +115,7 @@ export async function startRecovery(options: ShardRecoveryOptions): Promise<Shar
 
   const enter = async ({ reply }: Work): Promise<void> => {
     if (memory.recovery === null) {
-      writer.prepare([], true)
+      writer.prepare({ ...NO_EFFECTS, isRecovering: true })
       await recovery.store.commit(NO_ROWS)
       memory.recovery = RECOVERING
     } else await recovery.store.barrier()
@@ -128,6 +132,7 @@ export async function startRecovery(options: ShardRecoveryOptions): Promise<Shar
   return {
     isActive: recovery.isActive,
     isReadOnly: () => memory.recovery !== null || memory.isUnverified,
+    current: () => memory.recovery,
     commit: () => recovery.store.commit(NO_ROWS),
     barrier: () => recovery.store.barrier(),
     mark: () => {
@@ -143,7 +148,7 @@ export async function startRecovery(options: ShardRecoveryOptions): Promise<Shar
       }
     },
     release: async () => {
-      writer.prepare([], false)
+      writer.prepare({ ...NO_EFFECTS, isRecovering: false })
       await recovery.store.commit(NO_ROWS)
       memory.recovery = { ...RECOVERING, released_at: instant(clock.now()) }
       recovery.released()

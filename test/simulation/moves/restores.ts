@@ -33,6 +33,11 @@ export interface RestoresOptions {
   readonly machines: readonly RestorableMachine[]
   readonly gateways: readonly { restart(): void }[]
   readonly count: (what: string) => void
+  /** The books are an older copy, and no process runs. */
+  readonly onRestored: () => void
+  /** The operator compares the shard with the rail, then calls its release. */
+  readonly reconcile: (shard: string, owner: ClusterProcess, release: () => void) => void
+  readonly onReleased: () => void
   readonly onViolation: (violation: Error) => void
 }
 
@@ -40,6 +45,8 @@ export interface Restores {
   /** Those that a restore has ended. */
   readonly eras: readonly Era[]
   isOpen(): boolean
+  /** Whether the shard is not released. */
+  isRestored(shard: string): boolean
   /** May copy or restore the books. */
   draw(): void
   /** Takes the operator's next step, if there is one. */
@@ -57,6 +64,7 @@ const RELEASE_ONCE_IN = 60
 
 export function createRestores(options: RestoresOptions): Restores {
   const { random, clock, server, machines, gateways, count, onViolation } = options
+  const { onRestored, reconcile, onReleased } = options
   const copies: ClusterCopy[] = []
   const eras: Era[] = []
   /** Shards that are not released. Empty means that no restore is under way. */
@@ -90,6 +98,7 @@ export function createRestores(options: RestoresOptions): Restores {
     for (const shard of SHARDS) restored.add(shard)
     called.clear()
     interrupted.clear()
+    onRestored()
   }
   const ownerOf = (shard: string): ClusterProcess | undefined =>
     machines.find(({ current }) => current.isAlive() && current.shard() === shard)?.current
@@ -100,17 +109,21 @@ export function createRestores(options: RestoresOptions): Restores {
     if (!owner.isInRecovery()) {
       if (!called.has(shard)) return onViolation(new Error(`${shard} is served unreleased`))
       restored.delete(shard)
-      return count('released')
+      count('released')
+      return onReleased()
     }
     if (!random.once(RELEASE_ONCE_IN)) return
-    called.add(shard)
-    interrupted.add(shard)
-    owner.release()
+    reconcile(shard, owner, () => {
+      called.add(shard)
+      interrupted.add(shard)
+      owner.release()
+    })
   }
 
   return {
     eras,
     isOpen: () => restored.size > 0,
+    isRestored: (shard) => restored.has(shard),
     draw: () => {
       if (restored.size > 0) return
       if (random.once(COPY_ONCE_IN)) {

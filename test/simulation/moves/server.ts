@@ -17,6 +17,7 @@ import type { Connection } from '../../../src/store/postgres/connection.js'
 import { commitsOf, sessionName } from '../../../src/store/postgres/holder.js'
 import { FENCED } from '../../../src/store/postgres/commit_function.js'
 import { READS_WITHIN_MS } from '../../../src/store/postgres/ownership.js'
+import { unsubmittedStatement } from '../../../src/store/orphans.js'
 import { COMMIT } from '../books_server.js'
 import { createScheduler, type Scheduler } from '../scheduler.js'
 import {
@@ -25,9 +26,10 @@ import {
   putBackTables,
   type CopiedTables,
 } from './cluster_copies.js'
-import { createCommits, usageOf, type Change, type StoredBooks } from './commits.js'
+import { createCommits, usageOf, type StoredBooks } from './commits.js'
 import { createTranslation, ownStatement } from './dialect.js'
 import { ServerError, statementsIn } from './made.js'
+import type { Effects } from './payments.js'
 import { openTables, type Tables } from './tables.js'
 import { createTransactions, lockOf } from './transactions.js'
 
@@ -44,8 +46,8 @@ export interface Link {
 }
 
 export interface ServerConnection extends Connection {
-  /** The changes of the next commit, and whether it begins or ends a recovery. */
-  prepare(changes: readonly Change[], isRecovering?: boolean): void
+  /** What the next commit writes. */
+  prepare(commit: Commit): void
 }
 
 /** What the books of a shard have of a recovery. */
@@ -64,6 +66,8 @@ export interface ClusterServer {
   /** A session whose statements on rows are no steps: they wait for no other, and none for them. */
   connectForMove(link: Link): ServerConnection
   books(shard: string): StoredBooks
+  /** Payouts that are accepted and not submitted, after this id. */
+  unsubmitted(shard: string, after: string): readonly { readonly id: string }[]
   owner(shard: string): { readonly epoch: number; readonly holder: string }
   recovery(shard: string): StoredRecovery
   /** Copies all shards and the schema `cluster`. */
@@ -84,9 +88,9 @@ export interface ClusterServerOptions {
   readonly onViolation: (violation: Error) => void
 }
 
-interface Commit {
-  readonly changes: readonly Change[]
-  readonly isRecovering: boolean | undefined
+interface Commit extends Pick<Effects, 'changes' | 'payouts' | 'orphans'> {
+  /** Whether it begins or ends a recovery. Absent if it does neither. */
+  readonly isRecovering?: boolean
 }
 
 const RENAME = 'UPDATE pg_stat_activity SET application_name = ? WHERE pid = ?'
@@ -98,6 +102,10 @@ const OF_COPY = /^BEGIN.*enable_seqscan/s
 const BEGIN_ONCE_IN = 3
 /** PostgreSQL's driver has booleans where SQLite has 0 and 1. */
 const BOOLEANS = ['same_version', 'same_salt', 'linked'] as const
+
+const WITHOUT_INDEXES = { ...SQLITE, indexedBy: () => '' }
+/** Payouts on a page. */
+const PAGE = 500
 
 interface Owner {
   epoch: number
@@ -157,13 +165,19 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
       tables.all(`SELECT 1 FROM ${shard}.recoveries WHERE released_at IS NULL`).length > 0,
     acceptedEpoch: owner(shard).acceptedEpoch,
   })
-  const store = (shard: string, { changes, isRecovering }: Commit): void => {
+  const store = (shard: string, { changes, payouts, orphans, isRecovering }: Commit): void => {
     if (isRecovering !== undefined) commits.recover(shard, isRecovering)
     for (const change of changes) {
       const { partner } = change.row
       hold(commits.has(shard, partner), `${shard} commits for ${partner}, which it does not have`)
       commits.store(shard, change)
     }
+    for (const payout of payouts) {
+      const { partner } = payout
+      hold(commits.has(shard, partner), `${shard} commits for ${partner}, which it does not have`)
+      commits.storePayout(shard, payout)
+    }
+    for (const orphan of orphans) commits.storeOrphan(shard, orphan)
   }
   const checkTakeOver = (shard: string, before: Owner, next: Omit<Owner, 'lastWriteSentAt'>) => {
     const isFree = before.holder === '' || before.holder === next.holder
@@ -266,7 +280,7 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
           void link.scheduler.inOrder('answer', arrive, link.isReachable)
           return Promise.resolve()
         }
-        const rows = (sent.commit?.changes ?? []).flatMap(rowsOf)
+        const rows = sent.commit === undefined ? [] : rowsIn(sent.commit)
         const isFree = (): boolean =>
           !transactions.isBlocked(session, sql, parameters, schema, rows)
         const isStep = OF_COPY.test(sql) ? (steps += 1) % BEGIN_ONCE_IN === 0 : IS_STEP.test(sql)
@@ -300,7 +314,7 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
       },
       session,
       isReadOnly: false,
-      prepare: (changes, isRecovering) => (next = { changes, isRecovering }),
+      prepare: (commit) => (next = commit),
       all: async <Row>(sql: string, parameters?: readonly Bindable[]) =>
         (await ask(sql, parameters)) as Row[],
       run: async (sql, parameters) => (await ask(sql, parameters)) as number,
@@ -321,6 +335,11 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
     owner,
     recovery,
     books: (shard) => commits.books(shard),
+    unsubmitted: (shard, after) => {
+      const { sql, values } = unsubmittedStatement('payouts', after, PAGE)
+      const text = sql(WITHOUT_INDEXES).replaceAll('FROM payouts', `FROM ${shard}.payouts`)
+      return tables.all(transactions.seen(text), values)
+    },
     copy: () => ({ tables: copyTables(tables), owners: new Map(owners) }),
     restore: ({ tables: rows, owners: copied }) => {
       for (const session of open) transactions.rollBack(session)
@@ -338,9 +357,12 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
 }
 
 /** What a commit writes, and a step of a copy may have taken. */
-const rowsOf = ({ row }: Change): readonly string[] => [
-  lockOf('intents', row.id),
-  lockOf('limit_usage', usageOf(row.partner)),
+const rowsIn = ({ changes, payouts }: Commit): readonly string[] => [
+  ...changes.flatMap(({ row }) => [
+    lockOf('intents', row.id),
+    lockOf('limit_usage', usageOf(row.partner)),
+  ]),
+  ...payouts.map(({ id }) => lockOf('payouts', id)),
 ]
 
 /** An error of the server is an answer. */

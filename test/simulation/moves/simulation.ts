@@ -9,7 +9,8 @@
  * - A shard is served within SERVED_WITHIN_MS once all machines work.
  * - Restored shards are released within RELEASED_WITHIN_MS, and the spares start then.
  * - A move without other faults fails no call.
- * - At the end every partner is served at each gateway, and no row is set apart.
+ * - At the end every partner is served at each gateway, and no row is set apart. After restores
+ *   each orphan execution is decided on within DECIDED_WITHIN_MS.
  */
 import assert from 'node:assert/strict'
 import { createSeededRandom } from '../../fuzz/seeded_random.js'
@@ -21,7 +22,10 @@ import { checkHistories } from './histories.js'
 import { startClusterProcess, type ClusterProcess } from './processor.js'
 import { checkNothingIsLeft, checkStep } from './copy_checks.js'
 import { checkPartners } from './partner_checks.js'
+import { createOrphanChecks } from './orphan_checks.js'
+import { createOrphanOperator } from './orphan_operator.js'
 import { createPartnerOperator, DISTURBANCES, type Disturbance } from './partners.js'
+import { createSharedRail } from './rail.js'
 import { createRestores } from './restores.js'
 import { openClusterServer } from './server.js'
 import type { KeyedCall } from './streams.js'
@@ -66,6 +70,8 @@ const PARTNERS: Readonly<Record<string, readonly string[]>> = {
 const EVERYONE = Object.values(PARTNERS).flat()
 const GATEWAYS = ['g1', 'g2'] as const
 const KEYS = 12
+/** Of payouts. */
+const PAY_KEYS = 6
 const TICK_MS = 25
 const DELAYS_MS = [25, 100, 400, 1_500] as const
 const DOWN_MS = [0, 500, 3_000, 8_000] as const
@@ -75,8 +81,11 @@ const SERVED_WITHIN_MS = 20_000
 const RELEASED_WITHIN_MS = 120_000
 /** Five attempts to move the partner, then its rows go back. */
 const SETTLED_WITHIN_MS = 180_000
+const DECIDED_WITHIN_MS = 120_000
 const CALM_EVERY_STEPS = 1_500
 
+const isOfRestores = ({ raisesByOne, restores }: MoveFault): boolean =>
+  raisesByOne === true || restores === true
 const lastKey = (partner: string): string => `${partner} last`
 const isLast = ({ key }: KeyedCall, partner: string): boolean => key === lastKey(partner)
 
@@ -84,8 +93,7 @@ const isLast = ({ key }: KeyedCall, partner: string): boolean => key === lastKey
 export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<string, number>> {
   const { seed, steps, fault } = options
   const random = createSeededRandom(seed, 0)
-  const isRestored =
-    options.restores ?? (fault === undefined ? seed % 4 > 1 : fault.raisesByOne === true)
+  const isRestored = options.restores ?? (fault === undefined ? seed % 4 > 1 : isOfRestores(fault))
   const hasCopies =
     options.copies ?? (fault === undefined ? (seed >> 2) % 2 === 1 : fault.copies === true)
   const isCalm = fault === undefined ? seed % 4 === 0 : fault.isCalm === true
@@ -114,17 +122,28 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
       }
       count('partner moved')
       checked(() => checkPartners(server, EVERYONE))
+      checked(checks.check)
     },
   })
   const wire = createScheduler()
   wire.hold()
+
+  const rail = createSharedRail({
+    ...{ random: createSeededRandom(seed, 3), scheduler: wire, count, onViolation },
+    now: () => clock.now(),
+    onChange: () => checked(checks.check),
+  })
+  const checks = createOrphanChecks({
+    ...{ server, rail },
+    isRestored: (shard) => restores?.isRestored(shard) === true,
+  })
 
   const start = (machine: Machine, own: string | undefined): ClusterProcess => {
     machine.scheduler = createScheduler()
     machine.scheduler.hold()
     return startClusterProcess({
       ...{ name: machine.name, own, server, scheduler: machine.scheduler, fault, onViolation },
-      copies: hasCopies,
+      ...{ copies: hasCopies, rail },
       ...(isRestored && {
         restores: {
           disk: machine.disk,
@@ -167,15 +186,15 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   )
   const restores = isRestored
     ? createRestores({
-        ...{
-          random: createSeededRandom(seed, 1),
-          clock,
-          server,
-          machines,
-          gateways,
-          count,
-          onViolation,
+        ...{ random: createSeededRandom(seed, 1), clock, server, machines, gateways },
+        ...{ count, onViolation },
+        onRestored: () => {
+          rail.cutOff()
+          orphans.restored()
+          checks.restored()
         },
+        reconcile: (...restored) => orphans.reconcile(...restored),
+        onReleased: () => checked(checks.check),
       })
     : undefined
   const schedulers = (): readonly Scheduler[] => [
@@ -203,6 +222,10 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   /** Runs a step that is ready, or lets time pass. */
   const advance = async (): Promise<void> => {
     if (restores?.isOpen() === true) restores.operate()
+    if (isRestored) {
+      rail.passed()
+      orphans.act()
+    }
     restartEnded()
     await atRest()
     const ready = schedulers().map((scheduler) => [scheduler, scheduler.waiting().length] as const)
@@ -223,7 +246,10 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     const shard = random.pick(SHARDS)
     const partner = random.pick(PARTNERS[shard]!)
     const kind = random.pick<KeyedCall['kind']>(['create', 'create', 'advance', 'read', 'read'])
-    random.pick(gateways).call({ kind, partner, key: `${partner} ${random.int(KEYS)}` })
+    const gateway = random.pick(gateways)
+    if (isRestored && random.once(2))
+      gateway.call({ kind: 'pay', partner, key: `${partner} pay ${random.int(PAY_KEYS)}` })
+    else gateway.call({ kind, partner, key: `${partner} ${random.int(KEYS)}` })
   }
   /** The latest target of each shard. */
   const moving = new Map<string, string>()
@@ -292,6 +318,22 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     copies: hasCopies,
     disturb: isCalm ? undefined : disturb,
   })
+  const orphans = createOrphanOperator({
+    ...{ random: createSeededRandom(seed, 4), server, rail, fault, count },
+    ownerOf: (shard) => ownerOf(shard)?.current,
+  })
+  /** Partners repeat nothing any more. */
+  const untilDecided = async (): Promise<void> => {
+    rail.finish()
+    orphans.finish()
+    const since = clock.now()
+    while (orphans.hasWork()) {
+      if (clock.now() - since > DECIDED_WITHIN_MS)
+        throw new Error(`an orphan execution is open for longer than ${DECIDED_WITHIN_MS} ms`)
+      await advance()
+    }
+    checks.checkEnd()
+  }
   /** What is set apart is of one shard again. */
   const untilSettled = async (): Promise<void> => {
     const since = clock.now()
@@ -321,8 +363,9 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
         throw new Error(`a partner is not served within ${SERVED_WITHIN_MS} ms`)
     }
   }
+  const movesOnceIn = hasCopies ? 2 : isRestored ? 3 : 4
   const act = (): Promise<void> | void => {
-    if (random.once(hasCopies ? 2 : 4)) return partnerMoves.move()
+    if (random.once(movesOnceIn)) return partnerMoves.move()
     if (random.once(3)) return move()
     if (isCalm) return
     if (random.once(2)) repair(random.pick(machines))
@@ -344,6 +387,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     await release()
     const end = clock.now() + SERVED_WITHIN_MS
     while (clock.now() < end) await advance()
+    if (isRestored) await untilDecided()
     await untilSettled()
     await callLast()
     const history = gateways.flatMap((gateway) => gateway.history)

@@ -108,7 +108,7 @@ const OF_STEP = 'enable_seqscan'
 const copyNamed = (slot: number, name: string): string =>
   `temp.changed_${slot}_${name.replace(/\W/g, '_')}`
 /** Rows that owners write while a step takes some of them, by table. */
-const TAKEN = { intents: 'id', limit_usage: 'key' } as const
+const TAKEN = { intents: 'id', payouts: 'id', limit_usage: 'key' } as const
 export const lockOf = (table: keyof typeof TAKEN, key: string): string => `${table} ${key}`
 
 /** Any row of the table. */
