@@ -172,7 +172,7 @@ export const COPY_FAULTS: readonly MoveFault[] = [
   },
 ]
 
-/** Of books that are set back to copies. */
+/** Books go back to copies, and the rail does not. */
 export const ORPHAN_FAULTS: readonly MoveFault[] = [
   {
     name: 'a process that starts forgets the orphan executions of its shard',

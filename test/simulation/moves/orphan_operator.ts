@@ -55,7 +55,7 @@ export interface OrphanOperatorOptions {
 const ACTOR = { name: 'operator', reason: 'restored' }
 const EVIDENCE = 'statement'
 const ACTS_ONCE_IN = 40
-/** Of held payouts that no execution has paid. */
+/** One of so many held payouts that no execution has paid is rejected. */
 const REJECTED_ONCE_IN = 6
 
 const SERVICE = '/causeway.operator.v1'

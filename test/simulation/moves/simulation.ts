@@ -70,7 +70,7 @@ const PARTNERS: Readonly<Record<string, readonly string[]>> = {
 const EVERYONE = Object.values(PARTNERS).flat()
 const GATEWAYS = ['g1', 'g2'] as const
 const KEYS = 12
-/** Of payouts. */
+/** Payouts of each partner. */
 const PAY_KEYS = 6
 const TICK_MS = 25
 const DELAYS_MS = [25, 100, 400, 1_500] as const

@@ -9,7 +9,7 @@ import type {
   ProgressMark__Output,
 } from '../../../protos/types/causeway/internal/v1/ProgressMark.js'
 
-/** A call of a partner: creates the entity or payout of its key, advances its state, or reads it. */
+/** A call of a partner: creates an entity or a payout of its key, advances it, or reads it. */
 export interface KeyedCall {
   readonly kind: 'create' | 'pay' | 'advance' | 'read'
   readonly partner: string
