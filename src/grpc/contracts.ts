@@ -71,7 +71,10 @@ interface Contract {
   readonly nested: NonNullable<protobuf.INamespace['nested']>
 }
 
-const CONTRACTS = join(projectRoot(), 'protos/types/contracts.json')
+const CONTRACTS = join(projectRoot(), 'protos/types/contracts')
+
+const contractIn = (file: string): Contract =>
+  JSON.parse(readFileSync(join(CONTRACTS, `${file}.json`), 'utf8')) as Contract
 
 export const healthContract = (): ServiceDefinition =>
   serviceIn('health/v1/health.proto', 'grpc.health.v1.Health')
@@ -89,14 +92,12 @@ function serviceIn(file: string, name: string): ServiceDefinition {
 }
 
 function definitionsIn(files: readonly string[]): Definitions {
-  const all = JSON.parse(readFileSync(CONTRACTS, 'utf8')) as Readonly<Record<string, Contract>>
   const root = new protobuf.Root()
   const added = new Set(files)
   for (const file of added) {
-    const contract = all[file]
-    if (contract === undefined) throw new Error(`there is no contract ${file}`)
-    root.define(contract.package, contract.nested)
-    for (const imported of contract.imports) added.add(imported)
+    const { imports, package: name, nested } = contractIn(file)
+    root.define(name, nested)
+    for (const imported of imports) added.add(imported)
   }
   root.resolveAll()
   return Object.fromEntries(

@@ -1,8 +1,8 @@
 /**
- * Writes protos/types/contracts.json: each contract as protobufjs has it after parsing, which a
- * start then need not do. `src/grpc/contracts.ts` reads it.
+ * Writes each contract as protobufjs has it after parsing, which a start then need not do, e.g.
+ * protos/types/contracts/rail.proto.json. `src/grpc/contracts.ts` reads them.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createRequire } from 'node:module'
 import protobuf from 'protobufjs'
@@ -30,6 +30,8 @@ function contractOf(file) {
   return { imports, package: space, nested: root.lookup(space).toJSON().nested }
 }
 
-const written = {}
-for (const file of [...process.argv.slice(2), ...OF_GRPC]) written[file] = contractOf(file)
-writeFileSync('protos/types/contracts.json', JSON.stringify(written))
+for (const file of [...process.argv.slice(2), ...OF_GRPC]) {
+  const written = join('protos/types/contracts', `${file}.json`)
+  mkdirSync(dirname(written), { recursive: true })
+  writeFileSync(written, JSON.stringify(contractOf(file)))
+}
