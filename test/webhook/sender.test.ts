@@ -14,6 +14,7 @@ import {
   type Sender,
 } from '../../actors/webhook/sending/sender.js'
 import { systemNames, type Resolve } from '../../actors/webhook/sending/target_guard.js'
+import { CONNECTIONS_PER_ENDPOINT } from '../../actors/webhook/endpoint/endpoint_queue.js'
 import { listen } from '../support/listen.js'
 import { anEndpoint, heldClock, SECRET } from './builders.js'
 
@@ -362,6 +363,32 @@ t.test('connections are reused for an endpoint and not shared with another', asy
   await new Promise((resolve) => setImmediate(resolve))
   await sender.send(aWebhookRequest(url, { endpoint: one }))
   t.equal(ports.size, 1)
+  await new Promise((resolve) => setImmediate(resolve))
   await sender.send(aWebhookRequest(url, { endpoint: other }))
   t.equal(ports.size, 2)
+})
+
+t.test('an endpoint with another URL gets nothing at the former one', async (t) => {
+  const [former, next] = [
+    await aReceiver(t, (response) => response.end()),
+    await aReceiver(t, (response) => response.end()),
+  ]
+  const sender = aSender(t)
+  const endpoint = anEndpoint({ url: former.url })
+  for (const { url } of [former, next])
+    await sender.send(aWebhookRequest(url, { endpoint: { ...endpoint, url } }))
+  t.same([former.received.length, next.received.length], [1, 1])
+})
+
+t.test('an attempt that waits for a connection until its end is not sent', async (t) => {
+  const { received, url } = await aReceiver(t, () => undefined)
+  const sender = aSender(t, { attemptWithinMs: 300 })
+  const webhookRequest = aWebhookRequest(url)
+  const attempts = Array.from({ length: CONNECTIONS_PER_ENDPOINT + 1 }, () =>
+    sender.send(webhookRequest),
+  )
+  for (const outcome of await Promise.all(attempts)) t.match(outcome, { reason: 'timeout' })
+  const other = await aReceiver(t, (response) => response.end())
+  for (let i = 0; i < 3; i++) await sender.send(aWebhookRequest(other.url))
+  t.ok(received.length <= CONNECTIONS_PER_ENDPOINT)
 })

@@ -15,6 +15,10 @@ export const ISO20022: readonly Mutant[] = [
       '',
     ],
     'A repeated message refuses the payment.': ['if (saysDuplicate(code)) return ACCEPTED', ''],
+    'A recall of a payment that the switch does not know counts as refused.': [
+      ' && code !== NOT_KNOWN\n',
+      '\n',
+    ],
     'A recall of returned money counts as refused.': ['code !== ALREADY_RETURNED && ', ''],
     'The rejection of a whole message is not that of its payment.': [
       'ofMessages.length > 0 ? ofMessages',
@@ -91,6 +95,10 @@ export const ISO20022: readonly Mutant[] = [
     'A notification of single entries is taken, and nothing of it is stored.': [
       'saids.push(...found.saids)',
       'saids.push(...found.saids.slice(found.saids.length))',
+    ],
+    'A payment of the other environment is sent.': [
+      'environment === us.environment ? transferOf',
+      'environment.length > 0 ? transferOf',
     ],
     'A message of another member is taken.': [
       'message.from === us.switch && message.to === us.agent',

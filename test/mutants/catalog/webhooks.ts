@@ -118,6 +118,10 @@ export const WEBHOOKS: readonly Mutant[] = [
       'Math.max(0, clock.now() - began)',
       'clock.now() - began',
     ],
+    'An endpoint with another URL gets its deliveries at the former host.': [
+      'key: `${endpoint.id} ${origin}`',
+      'key: endpoint.id',
+    ],
     'A 5xx is final.': ['status === null || status >= 500', 'status === null'],
     'A redirect counts as delivered.': ['if (status < 300)', 'if (status < 400)'],
     'An interim response decides.': [

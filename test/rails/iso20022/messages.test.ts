@@ -136,9 +136,10 @@ t.test('statuses, amounts, returns and recalls', async (t) => {
   for (const code of ['CUST', 'LEGL', 'NOAS']) {
     t.same(outcome(resolution('RJCR', code)), { kind: 'recall_refused' }, code)
   }
-  for (const answer of [resolution('RJCR', 'ARDT'), resolution('ACCR'), resolution('PDCR')]) {
-    t.same(outcome(answer), { kind: 'accepted' })
-  }
+  for (const code of ['ARDT', 'NOOR'])
+    t.same(outcome(resolution('RJCR', code)), { kind: 'accepted' }, code)
+  for (const status of ['ACCR', 'PDCR'])
+    t.same(outcome(resolution(status)), { kind: 'accepted' }, status)
   t.same(saidIn(SAMPLES['admi.002.001.01'], 'submit'), [])
 })
 
@@ -177,9 +178,14 @@ t.test('the refusal to cancel a whole message is that of its payment', async (t)
   const told = resolution('RJCR', 'CUST')
   if (told.name !== 'camt.029.001.10') throw new Error('another message')
   const { TxInfAndSts } = told.body.CxlDtls[0]!
-  const ofGroup = (GrpCxlSts: string, code: string, own: typeof TxInfAndSts = []): Message => {
+  const ofGroup = (
+    GrpCxlSts: string,
+    code: string,
+    own: typeof TxInfAndSts = [],
+    OrgnlMsgNmId = 'pacs.008.001.09',
+  ): Message => {
     const OrgnlGrpInfAndSts = {
-      ...{ OrgnlMsgId: PAYOUT, OrgnlMsgNmId: 'pacs.008.001.09', GrpCxlSts },
+      ...{ OrgnlMsgId: PAYOUT, OrgnlMsgNmId, GrpCxlSts },
       CxlStsRsnInf: [{ Rsn: { Cd: code } }],
     }
     return {
@@ -194,6 +200,8 @@ t.test('the refusal to cancel a whole message is that of its payment', async (t)
   t.same(outcome(ofGroup('PACR', 'NARR')), { kind: 'accepted' })
   const agreed = TxInfAndSts.map((answer) => ({ ...answer, TxCxlSts: 'ACCR' }))
   t.same(outcome(ofGroup('RJCR', 'LEGL', agreed)), { kind: 'accepted' }, 'its own answer counts')
+  const ofAnother = ofGroup('RJCR', 'LEGL', [], 'pacs.004.001.10')
+  t.same(saidIn(ofAnother, 'recall'), [], 'of a message that is no payment')
 })
 
 t.test('a report with contradicting references is of no payment', async (t) => {

@@ -63,6 +63,9 @@ t.test('refusals, with the code for operators', async (t) => {
   t.same(await noticesAbout(unknown), ['refusal ZZ99'])
   t.same((await noticesAbout(funds)).toSorted(), ['no_funds AM04', 'refusal AM04'])
   t.equal(atSwitch(closed)?.executed, null)
+  const { id: elsewhere } = rail.pay({ environment: 'production', reference: 'switch:paid' })
+  t.match(await rail.waitFor(elsewhere, 'refused'), { refusal: 'rejected' })
+  t.equal(atSwitch(elsewhere), undefined, 'one of another environment is not sent')
   t.same(
     network.alarms.filter((alarm) => alarm === 'no_funds'),
     ['no_funds'],
