@@ -14,7 +14,7 @@ import { basename, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Writable } from 'node:stream'
 import { backupsIn, openBackupFolder, type BackupFolder } from '../../backup/backups.js'
-import { makeBackup, type MadeBackup } from '../../backup/make_backup.js'
+import type { MadeBackup } from '../../backup/make_backup.js'
 import { backUpServer } from '../../backup/server_backup.js'
 import { BackupFault, digestOf, KEY_FILES, MANIFEST, type Manifest } from '../../backup/manifest.js'
 import { parseInterval, runEvery } from '../../backup/schedule.js'
@@ -103,6 +103,8 @@ async function backUp(
 ): Promise<Run> {
   const common = { into, version: versionOfPackage(), clock: systemClock, freeBytes: freeBytesOf }
   const url = storeUrl(settings, settings.DATA_DIR)
+  // With the audit: no other command loads it.
+  const { makeBackup } = await import('../../backup/make_backup.js')
   const made: MadeBackup =
     url === ''
       ? await makeBackup({

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { dataFile, type Settings } from '../../settings/settings.js'
 import { withoutSecrets } from '../../settings/settings_reader.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX, webhookSchema } from '../../base/subjects.js'
-import { copyAndCompare, type CheckedTable } from '../../store/postgres/checked_copy.js'
+import type { CheckedTable } from '../../store/postgres/checked_copy.js'
 import type { SchemaFile } from '../../store/postgres/copy.js'
 import { openDataFolder } from '../../supervisor/data_folder.js'
 import { CommandFault, type LocalCommand, type Report } from '../cli/command.js'
@@ -19,6 +19,8 @@ export const storeCopy: LocalCommand = {
     const [books, ...pools] = filesOf(settings())
     if (!existsSync(books.file)) throw new CommandFault(`There are no books to copy: ${books.file}`)
     const files = [books, ...pools.filter(({ file }) => existsSync(file))]
+    // A fifth of what all commands would load.
+    const { copyAndCompare } = await import('../../store/postgres/checked_copy.js')
     const folder = await openDataFolder(DATA_DIR)
     try {
       const targets = { url: STORE_URL, poolUrl: WEBHOOK_STORE_URL || STORE_URL }
