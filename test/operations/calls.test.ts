@@ -1,5 +1,6 @@
 /** What an operator is told of a call without an answer: whether it was sent. */
 import { createServer, type Http2Server } from 'node:http2'
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
@@ -8,7 +9,7 @@ import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/callers.js'
 import { systemClock } from '../../src/base/clock.js'
 import { contracts } from '../../src/grpc/contracts.js'
-import { callsToOne, faultOf, NotSent, Unanswered } from '../../src/operations/calls/calls.js'
+import { callsToOne, faultOf, Late, NotSent, Unanswered } from '../../src/operations/calls/calls.js'
 import { runOperatorCli } from '../../src/operations/operator_cli.js'
 import { readSettings } from '../../src/settings/settings_reader.js'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -17,8 +18,11 @@ import { tempFolder } from '../support/temp_folder.js'
 
 const { Callers } = contracts<ProtoGrpcType>().causeway.operator.v1
 
-async function identifyAt(port: number): Promise<unknown> {
-  const access = { address: `127.0.0.1:${port}`, token: () => 'a_token' }
+async function identifyAt(port: number, timeoutMs?: number): Promise<unknown> {
+  const access = {
+    ...{ address: `127.0.0.1:${port}`, token: () => 'a_token' },
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  }
   const calls = callsToOne(Callers, access, systemClock)
   try {
     return await calls.call('Identify', {}).catch((error: unknown) => error)
@@ -31,6 +35,26 @@ t.test('without a connection nothing was sent', async (t) => {
   const error = await identifyAt(await freePort('127.0.0.1'))
   t.type(error, NotSent)
   t.match(error, { message: /^127\.0\.0\.1:\d+ is unreachable: is the stack running/ })
+})
+
+/** Its connections end with the test. */
+function endedBy<Kind extends Server>(t: Test, server: Kind): Kind {
+  server.on('connection', (socket: Socket) => t.teardown(() => socket.destroy()))
+  return server
+}
+
+t.test('a program that takes connections and says nothing has got nothing', async (t) => {
+  const port = await listen(t, endedBy(t, createTcpServer()))
+  const error = await identifyAt(port, 200)
+  t.type(error, NotSent)
+  t.match(error, { message: `127.0.0.1:${port} does not speak gRPC: is it the port of another` })
+})
+
+t.test('a call that was sent and has no answer in time may have made its change', async (t) => {
+  const port = await listen(t, endedBy(t, createServer()))
+  const error = await identifyAt(port, 500)
+  t.type(error, Late)
+  t.match(error, { message: `127.0.0.1:${port} has not answered in time (Deadline exceeded` })
 })
 
 /** Ends each connection when a call has arrived. */

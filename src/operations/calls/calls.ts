@@ -142,6 +142,8 @@ export class NotSent extends Error {
 
 /** How @grpc/grpc-js says that it had no connection to send the call on. */
 const NOT_SENT = /^(No connection established|Name resolution failed)/
+/** How it says that the deadline came before there was a connection. */
+const NEVER_SENT = /Waiting for (LB pick|name resolution)/
 
 /** The error of a failed call, with a message for operators. */
 export function faultOf(error: ServiceError | null, address: string): Error {
@@ -153,7 +155,11 @@ export function faultOf(error: ServiceError | null, address: string): Error {
       ? new NotSent(`${address} is unreachable: is the stack running? (make run)`)
       : new Unanswered(`The connection to ${address} ended before the answer.`)
   }
-  if (code === undefined && error?.code === status.DEADLINE_EXCEEDED) return new Late(details)
+  if (code === undefined && error?.code === status.DEADLINE_EXCEEDED) {
+    return NEVER_SENT.test(details)
+      ? new NotSent(`${address} does not speak gRPC: is it the port of another program?`)
+      : new Late(`${address} has not answered in time (${details}).`)
+  }
   if (code === undefined) return new Error(details)
   const [request] = error?.metadata.get('causeway-approval-request') ?? []
   if (request === undefined) return new Refused(String(code), details)
