@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Connection } from '../../src/store/postgres/connection.js'
 import { lostOr, NoAnswer } from '../../src/store/postgres/answers.js'
-import { takeOver } from '../../src/store/postgres/lease.js'
+import { readOwner, takeOver } from '../../src/store/postgres/lease.js'
 import { SILENT_LOG } from '../support/logs.js'
 
 const ended = (): Promise<never> => Promise.reject(new Error('Connection terminated unexpectedly'))
@@ -29,6 +29,19 @@ t.test('the server is lost while a process takes over', async (t) => {
   await t.rejects(taking, /terminated/)
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
   t.same(unhandled, [])
+})
+
+t.test('a damaged number of the owner is named before it is counted on', async (t) => {
+  const owner = { epoch: 1, holder: '', beat: 0, session: 2 }
+  const readFrom = (row: object) => readOwner({ all: () => Promise.resolve([row]) as never })
+  t.same(await readFrom(owner), owner)
+  for (const name of ['epoch', 'beat'] as const) {
+    for (const number of [2 ** 63, -1]) {
+      await t.rejects(readFrom({ ...owner, [name]: number }), {
+        message: `owner.${name} has the number ${number}, which is damaged: restore it`,
+      })
+    }
+  }
 })
 
 t.test('the error of a lost connection is told from a refusal of the server', async (t) => {

@@ -13,6 +13,7 @@
 import { SECOND, type Pause } from '../../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Logger } from '../../base/log.js'
+import { checkedNumber } from '../stored_numbers.js'
 import { Deposed } from '../store.js'
 import { NoAnswer } from './answers.js'
 import type { Connection } from './connection.js'
@@ -66,9 +67,12 @@ const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 export const isSessionOf = (holder: string, name: string | null | undefined): boolean =>
   name === sessionName(commitsOf(holder))
 
+/** @throws Error that names what is missing or damaged */
 export async function readOwner(connection: Pick<Connection, 'all'>): Promise<SeenOwner> {
   const [row] = await connection.all<SeenOwner>(OWNER)
   if (row === undefined) throw new Error('the books have no owner row')
+  checkedNumber('owner.epoch', row.epoch)
+  checkedNumber('owner.beat', row.beat)
   return row
 }
 
