@@ -39,6 +39,11 @@ export interface MetricsRequest {
   readonly metricsId: number
 }
 
+/** Supervisor to process, and its answer: the event loop of the process runs. */
+export interface ProbeMessage {
+  readonly probeId: number
+}
+
 /** Process to supervisor: it is loaded, and waits for the end of the one that it replaces. */
 export interface LoadedMessage {
   readonly loaded: true
@@ -152,7 +157,8 @@ export function childProcess(duties: ChildDuties): ChildProcess {
   // It may have disconnected during the start, before the handler was set.
   if (supervised && !process.connected) stopOrphan()
   process.on('message', (message) => {
-    if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
+    if (isProbe(message)) send({ probeId: message.probeId })
+    else if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
     else if (isDrainRequest(message) && !draining) drain('replaced by another process')
   })
 
@@ -185,8 +191,14 @@ async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<vo
 }
 
 /** The empty callback ignores a closed channel: `disconnect` stops the process. */
-function send(message: ReadyMessage | LoadedMessage | MigratingMessage | MetricsAnswer): void {
+function send(
+  message: ReadyMessage | LoadedMessage | MigratingMessage | ProbeMessage | MetricsAnswer,
+): void {
   process.send?.(message, undefined, undefined, () => undefined)
+}
+
+function isProbe(message: unknown): message is ProbeMessage {
+  return typeof message === 'object' && message !== null && 'probeId' in message
 }
 
 function isMetricsRequest(message: unknown): message is MetricsRequest {

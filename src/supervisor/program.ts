@@ -1,5 +1,5 @@
 /**
- * One run of one program: start, readiness, metrics, stop.
+ * One run of one program: start, readiness, liveness, metrics, stop.
  *
  * - A run ends either by `stop` or by itself with a reason.
  * - `stop` sends SIGTERM, and SIGKILL after ten seconds. `retire` lets the program drain first.
@@ -11,6 +11,7 @@ import type {
   MetricsAnswer,
   MetricsRequest,
   MigratingMessage,
+  ProbeMessage,
   ReadyInfo,
   ReadyMessage,
   TurnMessage,
@@ -25,6 +26,8 @@ const READY_TIMEOUT_MS = 120 * SECOND
 /** Longer than a gateway drains. */
 const RETIRE_TIMEOUT_MS = 20 * SECOND
 const METRICS_TIMEOUT_MS = 2 * SECOND
+/** With liveness_probe a program that hangs ends after 30 s, as by systemd (`WatchdogSec`). */
+const PROBE_TIMEOUT_MS = 5 * SECOND
 const POLL_INTERVAL_MS = 20
 /** File descriptor of the pipe in programs without an IPC channel. */
 const LIFELINE = 3
@@ -45,8 +48,12 @@ export interface Program {
   readonly serverVersion?: string
   /** It knows the option of a program that replaces a running process. */
   readonly canReplace?: true
-  /** Liveness check. Without one the process counts as alive while it runs. Never rejects. */
+  /**
+   * Liveness check of a program of others; ours answer probes. Without one the process counts as
+   * alive while it runs. Never rejects.
+   */
   readonly isAlive?: (info: ReadyInfo) => Promise<boolean>
+  readonly probeTimeoutMs?: number
 }
 
 /** A program of a stack, before it runs. */
@@ -116,7 +123,7 @@ export function run(program: Program, logPath: string, replaces = false): Run {
       const turn: TurnMessage = { turn: true }
       if (child.connected) child.send(turn, () => undefined)
     },
-    isAlive: program.isAlive,
+    isAlive: program.readyWhen === 'message' ? probeOf(program, child) : program.isAlive,
     onReady: (handler) => {
       child.on('message', (message: unknown) => {
         if (isReadyMessage(message)) handler(infoOf(message))
@@ -216,28 +223,49 @@ async function pollReady(
 }
 
 function metricsOf(child: ChildProcess): () => Promise<string> {
-  const waiting = new Map<number, (text: string) => void>()
-  let lastId = 0
-  child.on('message', (message) => {
-    if (isMetricsAnswer(message)) waiting.get(message.metricsId)?.(message.metrics)
-  })
+  const request = requestsTo<MetricsAnswer>(child, 'metricsId', METRICS_TIMEOUT_MS)
   return async () => {
-    if (!child.connected) return ''
-    const metricsId = ++lastId
-    const request: MetricsRequest = { metrics: true, metricsId }
-    const timeout = new AbortController()
-    const reply = new Promise<string>((resolve) => waiting.set(metricsId, resolve))
-    child.send(request, () => undefined)
-    const noReply = sleep(METRICS_TIMEOUT_MS, timeout.signal).then(() => '')
-    const text = await Promise.race([reply, noReply])
-    timeout.abort()
-    waiting.delete(metricsId)
-    return text
+    const answer = await request((metricsId): MetricsRequest => ({ metrics: true, metricsId }))
+    return answer?.metrics ?? ''
   }
 }
 
-function isMetricsAnswer(message: unknown): message is MetricsAnswer {
-  return typeof message === 'object' && message !== null && 'metricsId' in message
+/** A program of a former version answers no probe: it counts as alive until it has answered one. */
+function probeOf(program: Program, child: ChildProcess): () => Promise<boolean> {
+  const { probeTimeoutMs = PROBE_TIMEOUT_MS } = program
+  const request = requestsTo<ProbeMessage>(child, 'probeId', probeTimeoutMs)
+  let answers = false
+  return async () => {
+    const answer = await request((probeId): ProbeMessage => ({ probeId }))
+    answers ||= answer !== undefined
+    return answer !== undefined || !answers
+  }
+}
+
+/** Numbered requests to a program. Undefined means that no answer came in time. */
+function requestsTo<Answer extends object>(
+  child: ChildProcess,
+  idName: keyof Answer & string,
+  timeoutMs: number,
+): (request: (id: number) => object) => Promise<Answer | undefined> {
+  const waiting = new Map<number, (answer: Answer) => void>()
+  let lastId = 0
+  child.on('message', (message: Record<string, unknown>) => {
+    const id = message[idName]
+    if (typeof id === 'number') waiting.get(id)?.(message as Answer)
+  })
+  return async (request) => {
+    if (!child.connected) return undefined
+    const id = ++lastId
+    const timeout = new AbortController()
+    const answer = new Promise<Answer>((resolve) => waiting.set(id, resolve))
+    child.send(request(id), () => undefined)
+    const noAnswer = sleep(timeoutMs, timeout.signal).then(() => undefined)
+    const answered = await Promise.race([answer, noAnswer])
+    timeout.abort()
+    waiting.delete(id)
+    return answered
+  }
 }
 
 async function retire(child: ChildProcess, ended: Promise<string>): Promise<void> {

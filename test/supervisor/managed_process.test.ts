@@ -69,6 +69,48 @@ t.test('a program whose books are behind is not started again', async (t) => {
   await managed.stop()
 })
 
+/** One of our programs: it counts the probes that arrive, and answers them if it is told to. */
+const probed = (answers: boolean): Partial<Program> & { readonly script: string } => {
+  const program = `let probes = 0
+    process.on('message', (message) => {
+      if (!('probeId' in message)) return
+      if (${answers}) process.send(message)
+      process.send({ ready: true, probes: ++probes })
+    })
+    process.send({ ready: true })`
+  return { script: `exec node -e "${program}"`, readyWhen: 'message', probeTimeoutMs: 200 }
+}
+
+t.test('a program of ours that no longer answers probes is restarted', async (t) => {
+  const lost: string[] = []
+  let probes = 0
+  const managed = manage(t, 'answers', () => probed(true), {
+    ...{ probeIntervalMs: 5, isStopping: () => false },
+    onReport: ({ probes: count = 0 }) => void (probes = Number(count)),
+    onLost: (why) => lost.push(why),
+  })
+  await managed.start()
+  await eventually('it has answered', () => probes >= 4)
+  process.kill(managed.pid ?? 0, 'SIGSTOP')
+  await eventually('it was killed', () => lost.length > 0)
+  t.same(lost, ['it does not respond'])
+  await eventually('it is ready again', () => managed.isReady && managed.restarts === 1)
+  await managed.stop()
+})
+
+t.test('a program that has never answered a probe is left alone', async (t) => {
+  let probes = 0
+  const managed = manage(t, 'silent', () => ({ ...probed(false), probeTimeoutMs: 5 }), {
+    probeIntervalMs: 5,
+    onReport: ({ probes: count = 0 }) => void (probes = Number(count)),
+  })
+  await managed.start()
+  const { pid } = managed
+  await eventually('it got more probes than it may miss', () => probes >= 8)
+  t.same([managed.pid, managed.restarts], [pid, 0])
+  await managed.stop()
+})
+
 t.test('a program is restarted after three missed probes, not after two', async (t) => {
   const lost: string[] = []
   const pauses: number[] = []
