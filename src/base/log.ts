@@ -5,6 +5,8 @@
  *   snake_case. An exception is `error`: its type, message, code and stack.
  * - A line that is written often is built by its caller and passed to `writeLines`.
  * - The lines before an exit are written if the reader takes them within FLUSH_WITHIN_MS.
+ * - A reader that stands still stops nothing: lines beyond WAITING_MAX_BYTES are lost, and a line
+ *   says how many once it reads on.
  * - Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
  *   redaction is a second safeguard.
  */
@@ -37,6 +39,8 @@ export interface LogDestination {
   write(line: string): unknown
   flush?(done: (error?: Error) => void): void
   flushSync?(): void
+  /** Called with the number of lines that were lost, once the reader reads on. */
+  onLost?(report: (lines: number) => void): void
 }
 
 /** Without a destination the lines go to standard output. */
@@ -60,6 +64,7 @@ export function createLog(
     lines,
   )
   DESTINATIONS.set(log, { destination: lines, isJson: lines === destination })
+  destination.onLost?.((lost) => log.warn({ lost }, 'log lines were lost: nothing read them'))
   return log
 }
 
@@ -83,6 +88,8 @@ export function writeLines(log: Logger, lines: readonly string[]): void {
 const STANDARD_OUTPUT = 1
 /** For an exit: a reader that stands still does not keep the process alive. */
 const FLUSH_WITHIN_MS = 2 * SECOND
+/** Lines that wait for the reader. Hours of a process that is quiet, a minute of a busy one. */
+const WAITING_MAX_BYTES = 16 * 1024 * 1024
 
 /** The supervisor reads our output. */
 let isDisconnected = false
@@ -106,10 +113,12 @@ function isReaderGone(): boolean {
 
 function standardOutput(): LogDestination {
   let flushUntil = Number.POSITIVE_INFINITY
-  const destination = pino.destination({
+  const output = pino.destination({
     sync: false,
+    maxLength: WAITING_MAX_BYTES,
     retryEAGAIN: () => performance.now() < flushUntil,
   })
+  const destination = Object.assign(output, { onLost: reportLost(output) })
   const flushSync = destination.flushSync.bind(destination)
   destination.flushSync = () => {
     if (isReaderGone()) return
@@ -125,6 +134,21 @@ function standardOutput(): LogDestination {
   if (fstatSync(STANDARD_OUTPUT).isFIFO()) void process.stdout
   return destination
 }
+
+type Output = ReturnType<typeof pino.destination>
+
+/** A write can have several lines. */
+const reportLost =
+  (output: Output): NonNullable<LogDestination['onLost']> =>
+  (report) => {
+    let lost = 0
+    output.on('drop', (text: string) => (lost += text.split('\n').length - 1))
+    output.on('drain', () => {
+      const lines = lost
+      lost = 0
+      if (lines > 0) report(lines)
+    })
+  }
 
 const forPeople = (destination: LogDestination): LogDestination => ({
   write: (line) => destination.write(prettyLine(line)),

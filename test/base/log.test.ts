@@ -1,5 +1,6 @@
-/** Log lines: their schema, and the redaction of secrets. */
+/** Log lines: their schema, the redaction of secrets, readers that are gone or stand still. */
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -152,6 +153,30 @@ for (const kind of ['socket', 'FIFO'] as const) {
     t.equal(child.exitCode, 71)
   })
 }
+
+t.test('lines beyond what waits for a reader are lost and counted', async (t) => {
+  const written = 18_000
+  const script = `
+    import { createLog } from '${join(projectRoot(), '.build/src/base/log.js')}'
+    const log = createLog('a', { LOG_LEVEL: 'info' })
+    for (let i = 0; i < ${written}; i++) log.info({ text: 'x'.repeat(1000) }, 'a line')
+    process.send('written')
+    process.on('message', () => process.disconnect())`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child, 'message')
+  let output = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const last = await eventually('the loss is told', () => /\{[^{]*"lost":.*\n/.exec(output)?.[0])
+  const told = JSON.parse(last) as { readonly level: string; readonly lost: number }
+  t.match(told, { level: 'warn', message: 'log lines were lost: nothing read them' })
+  t.equal(output.split('\n').length - 2 + told.lost, written, 'every other line was read')
+  t.ok(Buffer.byteLength(output) < 20 * 1024 * 1024, 'a bounded number of bytes waited')
+  child.send('end')
+  await once(child, 'exit')
+})
 
 /** Full after 64 KiB. @returns a descriptor for both ends */
 function fifoIn(folder: string): number {
