@@ -8,7 +8,7 @@ import { ANSWERS } from '../../src/api/operations.js'
 import type { Properties, Schema } from '../../src/api/schema.js'
 import type { AnyRoute } from '../routing/route.js'
 import { DESCRIPTION } from './description.js'
-import type { Examples, Exchange } from './examples.js'
+import type { Examples, RecordedCall } from './examples.js'
 import { idempotencyKeySchema, SHARED_REQUEST_SCHEMAS, shown } from './request_schemas.js'
 import { HEADERS, responsesOf, SHARED_RESPONSES } from './responses.js'
 import { SECURITY, SECURITY_SCHEMES } from './security.js'
@@ -64,13 +64,13 @@ function pathsOf(routes: readonly AnyRoute[], examples: Examples): Schema {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     const path = (paths[route.path] ??= {})
-    const exchanges = examples.operations[route.operation.id] ?? []
-    path[route.method.toLowerCase()] = operationOf(route, exchanges)
+    const recordedCalls = examples.operations[route.operation.id] ?? []
+    path[route.method.toLowerCase()] = operationOf(route, recordedCalls)
   }
   return paths
 }
 
-function operationOf(route: AnyRoute, exchanges: readonly Exchange[]): Schema {
+function operationOf(route: AnyRoute, recordedCalls: readonly RecordedCall[]): Schema {
   const { id, tag, summary, description } = route.operation
   return {
     operationId: id,
@@ -78,14 +78,14 @@ function operationOf(route: AnyRoute, exchanges: readonly Exchange[]): Schema {
     summary,
     description,
     security: SECURITY[route.auth],
-    parameters: parametersOf(route, exchanges),
-    ...requestBodyOf(route, exchanges),
-    responses: responsesOf(route, exchanges),
+    parameters: parametersOf(route, recordedCalls),
+    ...requestBodyOf(route, recordedCalls),
+    responses: responsesOf(route, recordedCalls),
   }
 }
 
-function parametersOf(route: AnyRoute, exchanges: readonly Exchange[]): readonly Schema[] {
-  const main = exchanges[0]?.request
+function parametersOf(route: AnyRoute, recordedCalls: readonly RecordedCall[]): readonly Schema[] {
+  const main = recordedCalls[0]?.request
   const [, parameter] = /\{([a-z_]+)\}/.exec(route.path) ?? []
   const query = new URLSearchParams(main?.path.split('?')[1])
   const properties = (querySchemaOf(route)?.['properties'] ?? {}) as Properties
@@ -178,10 +178,10 @@ const PACKAGE: Schema = {
   schema: { type: 'string' },
 }
 
-function requestBodyOf(route: AnyRoute, exchanges: readonly Exchange[]): Schema {
+function requestBodyOf(route: AnyRoute, recordedCalls: readonly RecordedCall[]): Schema {
   const body = bodyOf(route)
   if (body === undefined) return {}
-  const named = exchanges
+  const named = recordedCalls
     .filter(({ request }) => request.body !== undefined)
     .map(({ name, request }) => [name, { value: request.body }])
   return {

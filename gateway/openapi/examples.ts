@@ -15,7 +15,7 @@ export interface RecordedAnswer {
   readonly body: unknown
 }
 
-export interface Exchange {
+export interface RecordedCall {
   /** Distinguishes the examples of one operation; the first one is the operation's main example. */
   readonly name: string
   readonly request: RecordedRequest
@@ -31,7 +31,7 @@ export interface Examples {
   /** The secret that the recorded signatures are made with; it is not in use. */
   readonly signing_secret: string
   /** By operationId. */
-  readonly operations: Readonly<Record<string, readonly Exchange[]>>
+  readonly operations: Readonly<Record<string, readonly RecordedCall[]>>
   /** By event type. */
   readonly webhooks: Readonly<Record<string, RecordedWebhook>>
 }

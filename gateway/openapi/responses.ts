@@ -8,7 +8,7 @@ import type { Description } from '../../src/api/operation.js'
 import { ref, text, type Schema } from '../../src/api/schema.js'
 import { errorStatus } from '../http/error_response.js'
 import type { AnyRoute, Success } from '../routing/route.js'
-import type { Exchange } from './examples.js'
+import type { RecordedCall } from './examples.js'
 
 /** The errors of every operation. */
 const COMMON: readonly ErrorCode[] = [
@@ -86,14 +86,14 @@ const WAITS: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 }
 
-export function responsesOf(route: AnyRoute, exchanges: readonly Exchange[]): Schema {
+export function responsesOf(route: AnyRoute, recordedCalls: readonly RecordedCall[]): Schema {
   const { operation } = route
   const isKeyed = route.auth !== 'none' && route.operation.key !== undefined
   const isConfirm = route.auth !== 'none' && route.operation.refusesAsConflict === true
   const successes = operation.answer === null ? [] : successesOf(route)
   const own = successes.map(({ status, headers }) => [
     status,
-    successResponse(operation, status, [...headers.map(([name]) => name)], isKeyed, exchanges),
+    successResponse(operation, status, [...headers.map(([name]) => name)], isKeyed, recordedCalls),
   ])
   const codes: ErrorCode[] = [
     ...COMMON,
@@ -107,7 +107,7 @@ export function responsesOf(route: AnyRoute, exchanges: readonly Exchange[]): Sc
       status,
       codes.filter((code) => errorStatus(code, isConfirm) === status),
       isKeyed,
-      exchanges,
+      recordedCalls,
     ),
   ])
   return Object.fromEntries([...own, ...errors]) as Schema
@@ -125,7 +125,7 @@ function successResponse(
   status: number,
   headers: readonly string[],
   isKeyed: boolean,
-  exchanges: readonly Exchange[],
+  recordedCalls: readonly RecordedCall[],
 ): Schema {
   return {
     description: answerText,
@@ -133,14 +133,14 @@ function successResponse(
     content: {
       'application/json': {
         schema: ref(answer ?? ''),
-        ...examplesOf(exchanges, status),
+        ...examplesOf(recordedCalls, status),
       },
     },
   }
 }
 
-function examplesOf(exchanges: readonly Exchange[], status: number): Schema {
-  const fitting = exchanges.filter(({ answer }) => answer.status === status)
+function examplesOf(recordedCalls: readonly RecordedCall[], status: number): Schema {
+  const fitting = recordedCalls.filter(({ answer }) => answer.status === status)
   if (fitting.length === 0) return {}
   const named = fitting.map(({ name, answer }) => [name, { value: answer.body }])
   return { examples: Object.fromEntries(named) as Schema }
@@ -150,21 +150,21 @@ function errorResponse(
   status: number,
   codes: readonly ErrorCode[],
   isKeyed: boolean,
-  exchanges: readonly Exchange[],
+  recordedCalls: readonly RecordedCall[],
 ): Schema {
   const shared = SHARED[status]
   const [first, ...others] = codes
   if (shared !== undefined && others.length === 0 && first === shared.code) {
     return { $ref: `#/components/responses/${shared.name}` }
   }
-  return envelopeResponse(status, codes, isKeyed, exchanges)
+  return envelopeResponse(status, codes, isKeyed, recordedCalls)
 }
 
 function envelopeResponse(
   status: number,
   codes: readonly ErrorCode[],
   isKeyed: boolean,
-  exchanges: readonly Exchange[],
+  recordedCalls: readonly RecordedCall[],
 ): Schema {
   // All members are named: strict readers accept no member that one part of a schema leaves out.
   const members = { code: { enum: codes }, message: {}, request_id: {} }
@@ -180,18 +180,20 @@ function envelopeResponse(
     content: {
       'application/json': {
         schema: { allOf: [ref('Error'), narrowed] },
-        examples: Object.fromEntries(codes.map((code) => [code, errorExample(code, exchanges)])),
+        examples: Object.fromEntries(
+          codes.map((code) => [code, errorExample(code, recordedCalls)]),
+        ),
       },
     },
   }
 }
 
 /** The recorded answer with this code, else the envelope as the gateway makes it. */
-function errorExample(code: ErrorCode, exchanges: readonly Exchange[]): Schema {
+function errorExample(code: ErrorCode, recordedCalls: readonly RecordedCall[]): Schema {
   const made = {
     error: { code, message: ERRORS[code].message, request_id: EXAMPLE_REQUEST_ID },
   }
-  const recorded = exchanges.find(
+  const recorded = recordedCalls.find(
     ({ answer }) => (answer.body as Partial<typeof made>).error?.code === code,
   )
   return { value: recorded?.answer.body ?? made }

@@ -39,8 +39,8 @@ t.test(
 )
 
 t.test('every recorded answer is documented and every signature is valid', async (t) => {
-  for (const [id, exchanges] of Object.entries(examples.operations)) {
-    for (const { name, request, answer } of exchanges) {
+  for (const [id, recordedCalls] of Object.entries(examples.operations)) {
+    for (const { name, request, answer } of recordedCalls) {
       const { method, path, headers, body } = request
       const received = { ...answer, headers: lowerCased(answer.headers) }
       t.equal(faultOf(method, path, received), undefined, `${id} ${name}`)

@@ -1,9 +1,9 @@
 /**
  * The examples of the partner guide: sections between `<!-- example operationId -->` and
- * `<!-- end -->` hold the recorded exchange of that operation.
+ * `<!-- end -->` hold the recorded call of that operation.
  */
 import { format } from 'prettier'
-import type { Examples, Exchange } from '../../gateway/openapi/examples.js'
+import type { Examples, RecordedCall } from '../../gateway/openapi/examples.js'
 
 const SECTION = /(<!-- example ([A-Za-z]+) -->\n)[^]*?(<!-- end -->)/g
 /** The size that a page of the documentation shows without scrolling. */
@@ -17,8 +17,8 @@ export const operationsShown = (guide: string): readonly string[] =>
 export async function withExamples(guide: string, { operations }: Examples): Promise<string> {
   const texts = new Map<string, string>()
   for (const id of operationsShown(guide)) {
-    const exchange = operations[id]?.[0]
-    if (exchange !== undefined) texts.set(id, await shown(exchange))
+    const recordedCall = operations[id]?.[0]
+    if (recordedCall !== undefined) texts.set(id, await shown(recordedCall))
   }
   return guide.replaceAll(SECTION, (section, begin: string, id: string, end: string) => {
     const text = texts.get(id)
@@ -26,7 +26,7 @@ export async function withExamples(guide: string, { operations }: Examples): Pro
   })
 }
 
-async function shown({ request, answer }: Exchange): Promise<string> {
+async function shown({ request, answer }: RecordedCall): Promise<string> {
   const { method, path, headers, body } = request
   // A signature is valid for five minutes: the guide explains its headers once.
   const others = Object.entries(headers).filter(([name]) => !name.startsWith('X-Service-'))

@@ -1,7 +1,7 @@
-/** Records exchanges with a stack, in the form of gateway/openapi/examples.json. */
+/** Records calls to a stack, in the form of gateway/openapi/examples.json. */
 import { createHash } from 'node:crypto'
 import { ROUTES } from '../../gateway/app.js'
-import type { Examples, Exchange, RecordedWebhook } from '../../gateway/openapi/examples.js'
+import type { Examples, RecordedCall, RecordedWebhook } from '../../gateway/openapi/examples.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { canonicalRequest, signatureOf, signRequest } from '../../src/client/signing.js'
 import type { HttpAnswer, Partner } from '../support/partner.js'
@@ -55,9 +55,9 @@ const hex = (text: string): string => createHash('sha256').update(text).digest('
 
 export function createRecorder(partner: Partner): Recorder {
   const normalizer = createNormalizer()
-  const operations: Record<string, Exchange[]> = {}
+  const operations: Record<string, RecordedCall[]> = {}
 
-  const exchangeOf = (recorded: Recorded, answer: HttpAnswer): Exchange => {
+  const recordedCallOf = (recorded: Recorded, answer: HttpAnswer): RecordedCall => {
     const { operation, name = 'default', method, key, token } = recorded
     const path = normalizer.text(recorded.path)
     const body = normalizer.json(recorded.body)
@@ -99,7 +99,7 @@ export function createRecorder(partner: Partner): Recorder {
       const answer = await connection.request(method, path, body, { headers })
       if (answer.status !== status) throw new Error(`${operation}: ${answer.status} ${answer.text}`)
       ;(operations[operation] ??= []).push(
-        exchangeOf({ ...options, operation, method, path }, answer),
+        recordedCallOf({ ...options, operation, method, path }, answer),
       )
       return answer.body as Record<string, unknown>
     },
