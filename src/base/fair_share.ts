@@ -1,7 +1,7 @@
 /**
  * Shares of a bounded resource, such as slots: each user may hold as much of it as it leaves free.
  *
- * Does not own: the resource, who waits for it (base/fair_queue).
+ * Does not own: the resource, the queue for it (base/fair_queue).
  *
  * - One user alone gets half, and n greedy ones get one part of n + 1 each. However greedy they
  *   are, the next user finds something free.

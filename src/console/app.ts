@@ -41,6 +41,7 @@ const LIVE = '/live'
 const YEAR_S = 31_536_000
 const ENDED = 'Your session has ended. Sign in again.'
 const NOT_CHANGED = 'Your session had ended, so nothing was changed. Sign in again.'
+const REJECTED = 'This is not the token or the certificate of an active operator.'
 
 export interface ConsoleApp {
   readonly clock: Clock
@@ -116,24 +117,8 @@ export function createApp(console: ConsoleApp): Hono<Env> {
   })
   app.post('/do/:action', (c) => act(c, console))
   app.post(UPLOAD, limitUpload, (c) => upload(c, console))
-  app.get(`${UPLOAD}/findings.csv`, (c) => {
-    const { statementRun: run } = c.get('session')
-    if (run === undefined) return c.notFound()
-    return c.body(run.csv, 200, {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': 'attachment; filename="findings.csv"',
-    })
-  })
-  app.get('/statements/:id/statement.csv', async (c) => {
-    const clients = await c.get('session').uplink.clients()
-    const { searchParams: query } = new URL(c.req.url)
-    const csv = await statementCsv(clients, c.req.param('id'), query, console.clock.now())
-    if (csv.kind === 'none') return answerPage(c, errorPage(assets, 'No statement', csv.fault), 404)
-    return c.body(csv.stream, 200, {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': 'attachment; filename="statement.csv"',
-    })
-  })
+  app.get(`${UPLOAD}/findings.csv`, (c) => findings(c))
+  app.get('/statements/:id/statement.csv', (c) => statement(c, console, c.req.param('id')))
   app.get(LIVE, (c) => live(c, console))
   for (const page of PAGES) app.get(page.path, (c) => show(c, console, page))
   app.notFound((c) => {
@@ -258,8 +243,6 @@ function clientAddress(c: Ctx): string {
   return isLoopback(peer) && isIP(seen) !== 0 ? seen : peer
 }
 
-const REJECTED = 'This is not the token or the certificate of an active operator.'
-
 function enteredToken(field: unknown): Credential | undefined {
   const token = typeof field === 'string' ? field.trim() : ''
   return isToken(token) ? { token } : undefined
@@ -317,37 +300,56 @@ async function act(c: Ctx, console: ConsoleApp) {
   const form = await c.req.parseBody()
   const action = actionNamed(c.req.param('action') ?? '')
   if (action === undefined) return c.notFound()
-  const field = (name: string): string => {
-    const value = form[name]
-    return typeof value === 'string' ? value.trim() : ''
-  }
+  const field = fieldsOf(form)
   session.notice = await outcomeOf(action, session, field)
   return c.redirect(nextOf(field('back')), 303)
 }
+
+const fieldsOf =
+  (form: Readonly<Record<string, unknown>>) =>
+  (name: string): string => {
+    const value = form[name]
+    return typeof value === 'string' ? value.trim() : ''
+  }
 
 async function upload(c: Ctx, console: ConsoleApp) {
   if (!(await isOwnForm(c))) return forged(c, console)
   const session = c.get('session')
   const form = await c.req.parseBody()
-  const text = (name: string): string => {
-    const value = form[name]
-    return typeof value === 'string' ? value.trim() : ''
-  }
+  const field = fieldsOf(form)
   const file = form['statement']
   const compare = async (): Promise<Notice> => {
     if (!(file instanceof File)) throw new CommandFault('Choose the file of the statement.')
     session.statementRun = undefined
     session.statementRun = await runStatement({
       ...{ clients: await session.uplink.clients(), clock: console.clock, file },
-      ...{ from: text('from'), to: text('to'), reason: text('reason') },
+      ...{ from: field('from'), to: field('to'), reason: field('reason') },
     })
     return { tone: 'good', text: `${session.statementRun.file} is compared.` }
   }
-  session.notice = await noticeOf(text('reason'), compare, (why) => ({
+  session.notice = await noticeOf(field('reason'), compare, (why) => ({
     ...{ tone: 'bad', text: `No answer: ${why}\nThe statement is not compared. Try it again.` },
   }))
   return c.redirect('/reconciliation', 303)
 }
+
+function findings(c: Ctx) {
+  const { statementRun: run } = c.get('session')
+  return run === undefined ? c.notFound() : c.body(run.csv, 200, csvNamed('findings'))
+}
+
+async function statement(c: Ctx, { clock, files: { assets } }: ConsoleApp, id: string) {
+  const clients = await c.get('session').uplink.clients()
+  const { searchParams: query } = new URL(c.req.url)
+  const csv = await statementCsv(clients, id, query, clock.now())
+  if (csv.kind === 'none') return answerPage(c, errorPage(assets, 'No statement', csv.fault), 404)
+  return c.body(csv.stream, 200, csvNamed('statement'))
+}
+
+const csvNamed = (name: string) => ({
+  'content-type': 'text/csv; charset=utf-8',
+  'content-disposition': `attachment; filename="${name}.csv"`,
+})
 
 interface ShownPage {
   readonly page: ConsolePage

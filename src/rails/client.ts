@@ -98,12 +98,6 @@ export interface ConnectedRail extends Rail {
   summarize(period: MovementPeriod): Promise<SummaryAnswer>
 }
 
-function reasonOf(fault: ServiceError | null): string {
-  if (fault === null) return 'the rail answered with a malformed summary of its movements'
-  if (fault.code === status.UNIMPLEMENTED) return 'the rail cannot summarize its movements'
-  return 'the rail did not answer'
-}
-
 interface Link {
   readonly stream: ClientDuplexStream<OrderBatch, ReportBatch__Output>
   readonly railInstructions: BatchingWriter<RailInstruction>
@@ -115,23 +109,6 @@ interface Proof {
   readonly id: EffectId
   readonly timer: NodeJS.Timeout
   readonly reports: RailReport[]
-}
-
-/** Ids begin with their time. */
-const timeAndRandomOf = (id: EffectId): string => id.slice(id.indexOf('_') + 1)
-
-function newestKnown(
-  known: KnownInstruction | null,
-  reports: readonly RailReport[],
-): KnownInstruction | null {
-  let newest = known
-  for (const { id, status, environment } of reports) {
-    const isThere = status === 'accepted' || status === 'executed' || status === 'returned'
-    if (!isThere || environment === undefined) continue
-    const isNewer = newest === null || timeAndRandomOf(id) > timeAndRandomOf(newest.id)
-    if (isNewer) newest = { id, environment }
-  }
-  return newest
 }
 
 /** Connects to the rail at an address and reconnects until closed. */
@@ -403,3 +380,26 @@ export function connectRail(connection: RailConnection): ConnectedRail {
     return Promise.resolve()
   }
 }
+
+function reasonOf(fault: ServiceError | null): string {
+  if (fault === null) return 'the rail answered with a malformed summary of its movements'
+  if (fault.code === status.UNIMPLEMENTED) return 'the rail cannot summarize its movements'
+  return 'the rail did not answer'
+}
+
+function newestKnown(
+  known: KnownInstruction | null,
+  reports: readonly RailReport[],
+): KnownInstruction | null {
+  let newest = known
+  for (const { id, status, environment } of reports) {
+    const isThere = status === 'accepted' || status === 'executed' || status === 'returned'
+    if (!isThere || environment === undefined) continue
+    const isNewer = newest === null || timeAndRandomOf(id) > timeAndRandomOf(newest.id)
+    if (isNewer) newest = { id, environment }
+  }
+  return newest
+}
+
+/** Ids begin with their time. */
+const timeAndRandomOf = (id: EffectId): string => id.slice(id.indexOf('_') + 1)

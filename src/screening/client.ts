@@ -1,7 +1,7 @@
 /**
  * The screening port over gRPC: one unary call a question, at a `unix:` path or `host:port`.
  *
- * - A call that fails is not repeated: who asked decides what follows.
+ * - A call that fails is not repeated: its caller decides what follows.
  * - Nothing of a question or of an error's text is logged: both can have personal data.
  */
 import { status, type ServiceError } from '@grpc/grpc-js'

@@ -138,7 +138,7 @@ t.test('a server that is silent', async (t) => {
   partitions.cut('one', 'postgres')
   await connection.close()
   await owned.close()
-  t.pass('it does not hold up who leaves it')
+  t.pass('it does not hold up the end')
 })
 
 t.test('the figures of the server are read again and again', async (t) => {

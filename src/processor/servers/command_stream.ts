@@ -15,6 +15,7 @@
  *   meanwhile is refused for a while: its nonce is used.
  */
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js'
+import type { Command__Output as WireCommand } from '../../../protos/types/causeway/internal/v1/Command.js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/internal/v1/CommandBatch.js'
 import type { CommandStreamHandlers } from '../../../protos/types/causeway/internal/v1/CommandStream.js'
 import type {
@@ -91,39 +92,11 @@ export function commandStreamService({
     stream.sendMetadata(new Metadata()) // says that the stream is taken
     if (isDraining) stream.write(DRAINING)
     const replies = createReplyBatcher(stream, progress)
-    const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
     stream.on('data', (batch: CommandBatch) => {
       if (batch.marks.length > 0) progress?.shown(batch.marks)
       const now = clock.now()
       replies.expect(batch.commands.length)
-      for (const wire of batch.commands) {
-        const { command, query } = operationOf(wire, now, pools)
-        const deadline = plus(now, wire.budget_ms)
-        const reply = (answer: Answer, isOurs = answer.ok || isHere(wire.tenant)): void => {
-          if (isOurs) calls.add(wire.tenant, now, answer, wire.consume_nonce_only)
-          replies.add(wire.ticket, isOurs ? answer : NOT_HERE, work.gatewaySpan)
-        }
-        const work: Work = {
-          queueKey: wire.tenant as TenantId,
-          command,
-          origin: {
-            cause: 'request',
-            requestId: requestIdIn(wire.request_id),
-            traceparent: isTracing ? readTraceparent(wire.traceparent) : undefined,
-          },
-          gatewaySpan: null,
-          deadline,
-          signedBy: wire.signed_by ? signatureIn(wire.signed_by) : null,
-          reply: (answer) => {
-            if (query === null || !answer.ok) reply(answer)
-            else
-              void reader
-                .run(query(answer.view), () => isAwaited(deadline))
-                .then((read) => reply(isHere(wire.tenant) ? read : LEFT, true))
-          },
-        }
-        pipeline.submit(work)
-      }
+      for (const wire of batch.commands) pipeline.submit(workOf(wire, now, replies))
     })
     stream.on('error', () => replies.drop())
     stream.on('cancelled', () => replies.drop())
@@ -133,6 +106,35 @@ export function commandStreamService({
       if (streams.size === 0) allEnded()
     })
   }
+
+  const workOf = (wire: WireCommand, now: Instant, replies: ReplyBatcher): Work => {
+    const { command, query } = operationOf(wire, now, pools)
+    const deadline = plus(now, wire.budget_ms)
+    const send = (answer: Answer, isOurs = answer.ok || isHere(wire.tenant)): void => {
+      if (isOurs) calls.add(wire.tenant, now, answer, wire.consume_nonce_only)
+      replies.add(wire.ticket, isOurs ? answer : NOT_HERE, work.gatewaySpan)
+    }
+    const work: Work = {
+      queueKey: wire.tenant as TenantId,
+      command,
+      origin: {
+        cause: 'request',
+        requestId: requestIdIn(wire.request_id),
+        traceparent: isTracing ? readTraceparent(wire.traceparent) : undefined,
+      },
+      gatewaySpan: null,
+      deadline,
+      signedBy: wire.signed_by ? signatureIn(wire.signed_by) : null,
+      reply: (answer) => {
+        if (query === null || !answer.ok) return send(answer)
+        const isAwaited = (): boolean => replies.isOpen() && clock.now() <= deadline
+        const sendRead = (read: Answer): void => send(isHere(wire.tenant) ? read : LEFT, true)
+        void reader.run(query(answer.view), isAwaited).then(sendRead)
+      },
+    }
+    return work
+  }
+
   return {
     handlers: { Open: open },
     open: () => streams.size,

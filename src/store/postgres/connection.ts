@@ -15,10 +15,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { SECOND } from '../../base/clock.js'
-import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
+import { SECOND } from '../../base/clock.js'
+import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import type { Bindable, Reader } from '../database.js'
 import { POSTGRES } from '../dialect.js'
 import { answerWithin, NoAnswer } from './answers.js'
@@ -48,7 +48,7 @@ const ROLE = `SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS session
   CASE WHEN current_setting('${SINCE_17}', true) IS NOT NULL
     THEN set_config('${SINCE_17}', '0', false) END`
 const BIGINT_OID = 20
-/** A server that does not answer does not hold up who leaves it. */
+/** A server that does not answer does not hold up the end of a connection. */
 const CLOSE_WITHIN_MS = SECOND
 /**
  * Whatever a server, a database or a role has for sessions without settings of their own: a commit
@@ -265,7 +265,7 @@ function poolerFault(client: pg.Client, session: number): string | null {
 }
 
 /**
- * For who is to write. Providers make a server read-only when its disk is nearly full.
+ * For a process that is to write. Providers make a server read-only when its disk is nearly full.
  *
  * @throws Error of a read-only server; the connection is closed
  */

@@ -232,7 +232,7 @@ export async function openOwnedSchema<Name extends string>(
     clockOffsetMs: server.clockOffsetMs,
     close: async () => {
       server.stop()
-      // A server that does not answer does not hold up who leaves it.
+      // A server that does not answer does not hold up the end.
       await answerWithin(release(), ANSWER_WITHIN_MS).catch(() => undefined)
       await close()
     },

@@ -2,8 +2,8 @@
  * The ownership of a schema by this process, from its take-over until its release: the numbers of
  * its commits, its heartbeats, and whether it still owns the schema.
  *
- * Does not own: connections and tables (postgres/owned_schema), when a
- * candidate takes over (postgres/lease_watch).
+ * Does not own: connections and tables (postgres/owned_schema), when a candidate takes over
+ * (postgres/lease_watch).
  *
  * - A commit that fails has an unknown outcome. So has a write that the server reports as done with
  *   a warning: a cancelled wait for the standby means that only one server has it. Heartbeats and

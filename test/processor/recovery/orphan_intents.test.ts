@@ -276,7 +276,7 @@ t.test('an intent that is matched before its rail is known is recalled once it i
   await world.rebuild()
   await world.fireTimers(5 * SECOND)
   t.same(sentToRails(world).slice(2), ['recall pi_lost other'])
-  t.same(await reasonsOf(world), [], 'who does not have it says nothing')
+  t.same(await reasonsOf(world), [], 'a rail that does not have it says nothing')
   await reportedBy(world, 'other', RETURNED)
   t.match(await lifecycle.see(), { status: 'refunded' })
   t.same(await reasonsOf(world), [])
