@@ -166,8 +166,11 @@ t.test('commands work against a running stack', async (t) => {
     const file = join(tempFolder(t), 'route.json')
     const changed = { ...vietnam, rail_fixed: '7000', amount_max: '9000000000' }
     writeFileSync(file, JSON.stringify(changed))
+    t.match(await ops.out('routes list'), /^built in, sandbox only +VN VND /m)
     t.strictSame(await ops.json('routes set', file), changed, 'the same members')
-    t.match(await ops.out('routes list'), 'rail VND 7,000')
+    const listed = await ops.out('routes list')
+    t.match(listed, /^all +VN VND .*rail VND 7,000/m)
+    t.match(listed, /^built in, sandbox only +TH THB /m)
 
     for (const [given, fault] of [
       [{ ...changed, handling: null }, /^\S+route.json: handling is missing\.\n$/],

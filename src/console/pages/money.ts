@@ -198,7 +198,7 @@ function routeRow(route: Route): readonly Content[] {
     html`${money(route.amount_min)} to ${money(route.amount_max)}`
   return [
     `${country} ${currency}`,
-    tenant ? `${tenant.partner_id}, ${tenant.environment}` : 'all partners',
+    tenant ? `${tenant.partner_id}, ${tenant.environment}` : forAll(route),
     badge(route.enabled ? 'enabled' : 'disabled'),
     html`${money(route.platform_fixed)} + ${bps / 100} %, ${route.handling.replace('_', ' ')}`,
     money(route.rail_fixed),
@@ -206,6 +206,10 @@ function routeRow(route: Route): readonly Content[] {
     money(route.review_from),
   ]
 }
+
+/** Until one is set for all, production has no route. */
+const forAll = ({ included }: Route): string =>
+  included === true ? 'built in, sandbox only' : 'all partners'
 
 function railRow(
   { route, rail, state, actor, set_at: since }: RouteRail,

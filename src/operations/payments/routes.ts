@@ -40,7 +40,7 @@ function rowOf(route: Route__Output): string[] {
     minor === undefined ? '' : formatWireAmount(currency, minor)
   const platform = `${amount(route.platform_fixed)} + ${route.platform_bps} bps`
   return [
-    tenant ? `${tenant.partner_id}_${tenant.environment}` : 'all',
+    tenant ? `${tenant.partner_id}_${tenant.environment}` : forAll(route),
     `${country} ${currency}${enabled ? '' : ' (off)'}`,
     `${platform}, rail ${amount(route.rail_fixed)}`,
     route.handling,
@@ -48,6 +48,10 @@ function rowOf(route: Route__Output): string[] {
     amount(review_from),
   ]
 }
+
+/** Until one is set for all, production has no route. */
+const forAll = ({ included }: Route__Output): string =>
+  included === true ? 'built in, sandbox only' : 'all'
 
 export const routesSet: CliCommand = {
   usage: 'routes set FILE',
