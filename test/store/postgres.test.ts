@@ -57,6 +57,23 @@ t.test(
   },
 )
 
+t.test('of two candidates that have seen the same owner one takes over', async (t) => {
+  const shard = newShard()
+  const { store } = await opened(t, shard)
+  await store.close()
+  const [one, other, background] = await Promise.all([1, 2, 3].map(() => connected(t, shard)))
+  await one!.run('UPDATE owner SET beat = 0')
+  const seen = { epoch: 1, holder: '', beat: 0, session: 0 }
+  const take = (connection: Connection) =>
+    takeOver({ connection, background: background!, ...CANDIDATE }, seen)
+  t.match(await take(one!), { epoch: 2 })
+  t.equal(
+    await take(other!),
+    undefined,
+    'the heartbeats of the next epoch begin at the same number',
+  )
+})
+
 t.test('a take-over terminates a blocked commit, of which nothing is stored', async (t) => {
   const shard = newShard()
   const first = await opened(t, shard, { holder: 'one' })

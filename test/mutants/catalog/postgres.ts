@@ -7,6 +7,10 @@ export const POSTGRES: readonly Mutant[] = [
       'WHERE epoch = p_epoch AND last_batch = p_batch - 1;',
       'WHERE epoch = p_epoch;',
     ],
+    'The fence lets a batch pass that is committed already.': [
+      'last_batch = p_batch - 1;',
+      'last_batch >= p_batch - 1;',
+    ],
     'The fence does not look at the epoch.': [
       'WHERE epoch = p_epoch AND last_batch = p_batch - 1;',
       'WHERE last_batch = p_batch - 1;',
