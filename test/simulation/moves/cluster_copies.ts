@@ -29,9 +29,14 @@ export function copyTables(tables: Tables): CopiedTables {
   return copied
 }
 
-/** No session is open any more. */
-export function putBackTables(tables: Tables, copied: CopiedTables): void {
+/** No session has them open any more. @param schemas those that go back */
+export function putBackTables(
+  tables: Tables,
+  copied: CopiedTables,
+  schemas: readonly string[],
+): void {
   for (const table of namesIn(tables)) {
+    if (!schemas.includes(partsOfName(table).schema)) continue
     tables.run(`DELETE FROM ${table}`)
     for (const row of copied.get(table) ?? []) {
       const columns = Object.keys(row)
@@ -56,7 +61,7 @@ interface CopiedOwner extends CommitNumber {
 export interface CommitNumbers {
   /** @returns false: it has the number of a lost one, although its loss is accepted */
   commit(shard: string, number: CommitNumber, acceptedEpoch: number): boolean
-  /** What follows these commits is lost. */
+  /** What follows these commits of their shards is lost. */
   restored(copy: ReadonlyMap<string, CopiedOwner>): void
 }
 
@@ -75,7 +80,7 @@ export function createCommitNumbers(): CommitNumbers {
     restored: (copy) => {
       for (const [shard, { acceptedEpoch }] of copy) acceptedBefore.set(shard, acceptedEpoch)
       for (const [number, { shard, lastBatch }] of committed)
-        if (lastBatch > (copy.get(shard)?.lastBatch ?? 0)) lost.add(number)
+        if (lastBatch > (copy.get(shard)?.lastBatch ?? lastBatch)) lost.add(number)
     },
   }
 }

@@ -176,7 +176,7 @@ export const COPY_FAULTS: readonly MoveFault[] = [
 export const ORPHAN_FAULTS: readonly MoveFault[] = [
   {
     name: 'a process that starts forgets the orphan executions of its shard',
-    firstSeed: FIRST,
+    firstSeed: FIRST + 1,
     restores: true,
     forgetsOrphans: true,
     finding: /was paid as .* and as/,

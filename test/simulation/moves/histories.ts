@@ -32,21 +32,26 @@ export interface Era {
   readonly kept: readonly EntityRow[]
 }
 
-/** @param ended the eras that restores have ended, in order */
+/** @param endedOf the eras of a partner that restores have ended, in order */
 export function checkHistories(
   history: readonly Entry[],
   events: readonly EntityRow[],
-  ended: readonly Era[] = [],
+  endedOf: (partner: string) => readonly Era[] = () => [],
 ): void {
-  const eras = [...ended, { rows: events, kept: [] }]
+  for (const [partner, of] of groupBy(history, (call) => call.partner))
+    checkPartner(of, partner, [...endedOf(partner), { rows: events, kept: [] }])
+}
+
+function checkPartner(history: readonly Entry[], partner: string, eras: readonly Era[]): void {
+  const own = (rows: readonly EntityRow[]) => rows.filter((row) => row.partner === partner)
   for (const [era, { rows }] of eras.entries()) {
-    checkEvents(rows)
+    checkEvents(own(rows))
     const calls = groupBy(
       history.filter((call) => call.outcome === 'unknown' || call.era === era),
       ({ key }) => key,
     )
-    const byKey = groupBy(rows, ({ key }) => key)
-    const before = groupBy(eras[era - 1]?.kept ?? [], ({ key }) => key)
+    const byKey = groupBy(own(rows), ({ key }) => key)
+    const before = groupBy(own(eras[era - 1]?.kept ?? []), ({ key }) => key)
     for (const [key, of] of calls) checkKey(key, of, byKey.get(key) ?? [], before.get(key) ?? [])
   }
 }

@@ -2,8 +2,8 @@
  * Checks of orphan executions in both shards, when the rail or the books have changed and at the
  * end.
  *
- * - What the rail has accepted or executed is a submitted payout of a shard, or of a payout of
- *   another one, or an orphan execution: in each shard that is not being restored.
+ * - What the rail has accepted or executed is a submitted payout of a shard, a payout of another
+ *   one, or an orphan execution of each shard that has lost it or may have, once that is released.
  * - An orphan execution of one shard is no payment of another one.
  * - None is lost but by a restore. One that is matched is in the shard of its payout, and both are
  *   of one intention.
@@ -20,8 +20,8 @@ export interface OrphanChecks {
   check(): void
   /** @throws AssertionError */
   checkEnd(): void
-  /** The books are an older copy. */
-  restored(): void
+  /** The books of these shards are an older copy. */
+  restored(shards: readonly string[]): void
 }
 
 export interface OrphanChecksOptions {
@@ -47,6 +47,8 @@ export function createOrphanChecks(options: OrphanChecksOptions): OrphanChecks {
   const { server, rail, isRestored } = options
   /** By shard. */
   const known = new Map<string, ReadonlySet<string>>()
+  /** The shards that were restored without it, by id of an instruction. */
+  const lost = new Map<string, Set<string>>()
 
   const read = (): readonly Shard[] =>
     SHARDS.map((name) => {
@@ -67,8 +69,9 @@ export function createOrphanChecks(options: OrphanChecksOptions): OrphanChecks {
       const { id } = instruction
       if (state === 'refused') continue
       const other = all.find((each) => each !== shard && each.payouts.has(id))
-      const isKnown = orphans.has(id) || (payouts.get(id)?.submittedAt ?? null) !== null
-      assert.ok(isKnown || other !== undefined, `${id} is no orphan execution of ${name}`)
+      const isOwn = (payouts.get(id)?.submittedAt ?? null) !== null
+      const isElsewhere = other !== undefined || lost.get(id)?.has(name) === false
+      assert.ok(orphans.has(id) || isOwn || isElsewhere, `${id} is no orphan execution of ${name}`)
       const isTwice = orphans.has(id) && other !== undefined
       assert.ok(!isTwice, `${id} is an orphan execution of ${name}, and a payment of another shard`)
     }
@@ -118,6 +121,13 @@ export function createOrphanChecks(options: OrphanChecksOptions): OrphanChecks {
   return {
     check: () => void check(),
     checkEnd: () => checkPaid(check()),
-    restored: () => known.clear(),
+    restored: (shards) => {
+      const all = read()
+      for (const id of rail.entries.keys()) {
+        if (all.some(({ payouts }) => payouts.has(id))) continue
+        lost.set(id, new Set([...(lost.get(id) ?? []), ...shards]))
+      }
+      for (const shard of shards) known.delete(shard)
+    },
   }
 }

@@ -39,7 +39,7 @@ export interface OrphanOperator {
   finish(): void
   /** Whether an orphan execution is open or a payout is held. */
   hasWork(): boolean
-  /** All shards are older copies. */
+  /** Shards are older copies. */
   restored(): void
 }
 

@@ -171,12 +171,13 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
     alive ? scheduler.inOrder('load', () => Promise.resolve(from()), options.isReachable) : NEVER
 
   /** @param moment that of all decisions of a batch */
-  const decideOne = (item: Item, moment: Moment, era: number): Decided => {
+  const decideOne = (item: Item, moment: Moment): Decided => {
     const { books, recovery } = serving!
     if ('command' in item) {
       const { answer, effects } = books.payments.run(item.command, moment)
       return { effects, reply: () => item.reply(answer) }
     }
+    const era = restores?.timeline(item.call.partner) ?? 0
     const isReadOnly = recovery?.isReadOnly() === true
     const decision = isReadOnly ? books.readOnly(item.call) : books.decide(item.call, moment)
     return {
@@ -195,8 +196,7 @@ export function startClusterProcess(options: ClusterProcessOptions): ClusterProc
       recovery: recovery?.current() ?? null,
       railUp: options.rail.isUp(),
     }
-    const era = restores?.timeline() ?? 0
-    const decided = batch.map((item) => decideOne(item, moment, era))
+    const decided = batch.map((item) => decideOne(item, moment))
     const all = <Row>(of: (effects: Effects) => readonly Row[]): Row[] =>
       decided.flatMap(({ effects }) => of(effects))
     const [changes, payouts] = [all((each) => each.changes), all((each) => each.payouts)]

@@ -31,8 +31,8 @@ export interface SharedRail {
   send(sent: readonly RailInstruction[], shard: string, onReport: OnReport): void
   /** Time has passed. */
   passed(): void
-  /** All senders have ended: what is on the way arrives or is lost. */
-  cutOff(): void
+  /** These shards have no owner any more: what is on the way from them arrives or is lost. */
+  cutOff(shards: readonly string[]): void
   /** It executes all that it has accepted, and is up from now on. */
   finish(): void
 }
@@ -122,8 +122,10 @@ export function createSharedRail(options: SharedRailOptions): SharedRail {
       for (const entry of entries.values())
         if (entry.dueAt !== null && entry.dueAt <= now()) execute(entry)
     },
-    cutOff: () => {
-      for (const message of onTheWay.splice(0)) if (random.once(2)) arrive(message)
+    cutOff: (shards) => {
+      for (const message of onTheWay.splice(0))
+        if (!shards.includes(message.shard)) onTheWay.push(message)
+        else if (random.once(2)) arrive(message)
     },
     finish: () => {
       isDown = false

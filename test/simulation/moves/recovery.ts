@@ -31,8 +31,8 @@ export interface ProcessorRestores {
   readonly disk: Map<string, string>
   /** With RECOVERY=yes. */
   isRequested(): boolean
-  /** Counts the restores. */
-  timeline(): number
+  /** Counts the restores of the partner's books. */
+  timeline(partner: string): number
 }
 
 export interface ShardRecovery {

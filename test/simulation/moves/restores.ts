@@ -3,6 +3,9 @@
  * while gateways and machines keep their marks. The operator follows the guide: every processor is
  * stopped, one for each shard starts with RECOVERY=yes, each shard is released, the others start.
  *
+ * Now and then one shard alone goes back, to a copy since which no partner has moved; the owner of
+ * the other one serves on.
+ *
  * Owns: the copies, the order of the steps, what was lost. Does not own: recovery mode (recovery).
  *
  * - Outside of a restore no processor refuses its books, unless a crash has interrupted a release.
@@ -33,8 +36,8 @@ export interface RestoresOptions {
   readonly machines: readonly RestorableMachine[]
   readonly gateways: readonly { restart(): void }[]
   readonly count: (what: string) => void
-  /** The books are an older copy, and no process runs. */
-  readonly onRestored: () => void
+  /** The books of these shards are an older copy, and no process serves them. */
+  readonly onRestored: (shards: readonly string[]) => void
   /** The operator compares the shard with the rail, then calls its release. */
   readonly reconcile: (shard: string, owner: ClusterProcess, release: () => void) => void
   readonly onReleased: () => void
@@ -42,8 +45,8 @@ export interface RestoresOptions {
 }
 
 export interface Restores {
-  /** Those that a restore has ended. */
-  readonly eras: readonly Era[]
+  /** Those of the partner's books that restores have ended. */
+  erasOf(partner: string): readonly Era[]
   isOpen(): boolean
   /** Whether the shard is not released. */
   isRestored(shard: string): boolean
@@ -56,6 +59,8 @@ export interface Restores {
 
 const COPY_ONCE_IN = 400
 const RESTORE_ONCE_IN = 800
+/** If a copy allows it. */
+const ALONE_ONCE_IN = 200
 const KEPT = 3
 /** Until the loss is noticed and a copy is in place. */
 const TAKES_MS = 10 * MINUTE
@@ -66,7 +71,8 @@ export function createRestores(options: RestoresOptions): Restores {
   const { random, clock, server, machines, gateways, count, onViolation } = options
   const { onRestored, reconcile, onReleased } = options
   const copies: ClusterCopy[] = []
-  const eras: Era[] = []
+  /** By partner. */
+  const eras = new Map<string, Era[]>()
   /** Shards that are not released. Empty means that no restore is under way. */
   const restored = new Set<string>()
   /** Their operators have called the release. */
@@ -76,6 +82,8 @@ export function createRestores(options: RestoresOptions): Restores {
    * above it refuses the books, and the operator releases them again.
    */
   const interrupted = new Set<string>()
+  /** Other shards are served. */
+  let isAlone = false
 
   const restore = (): void => {
     for (const machine of machines) {
@@ -83,12 +91,10 @@ export function createRestores(options: RestoresOptions): Restores {
       machine.isStopped = true
     }
     clock.pass(TAKES_MS)
-    const rows = eventsIn(server)
     copies.splice(1 + random.int(copies.length))
-    server.restore(copies.at(-1)!)
-    const kept = eventsIn(server)
-    eras.push({ rows, kept })
-    count(kept.length < rows.length ? 'restored with a loss' : 'restored')
+    const copy = copies.at(-1)!
+    const isLoss = putBack(SHARDS, () => server.restore(copy))
+    count(isLoss ? 'restored with a loss' : 'restored')
     for (const gateway of gateways) if (random.once(3)) gateway.restart()
     const first = random.once(2) ? 0 : random.int(machines.length - 1)
     for (const machine of machines.slice(first, first + SHARDS.length)) {
@@ -98,7 +104,44 @@ export function createRestores(options: RestoresOptions): Restores {
     for (const shard of SHARDS) restored.add(shard)
     called.clear()
     interrupted.clear()
-    onRestored()
+    isAlone = false
+    onRestored(SHARDS)
+  }
+  /** @param shards those that go back. @returns whether events are lost */
+  const putBack = (shards: readonly string[], run: () => void): boolean => {
+    const rows = eventsIn(server)
+    run()
+    const kept = eventsIn(server)
+    const placed = server.tables.all<{ partner: string; shard: string }>(
+      'SELECT partner, shard FROM placements',
+    )
+    for (const { partner, shard } of placed)
+      if (shards.includes(shard)) eras.set(partner, [...erasOf(partner), { rows, kept }])
+    return kept.length < rows.length
+  }
+  const erasOf = (partner: string): readonly Era[] => eras.get(partner) ?? []
+  /** The first one of the shard's own machines starts with RECOVERY=yes. */
+  const restoreAlone = (): void => {
+    const shard = random.pick(SHARDS)
+    const other = SHARDS.find((each) => each !== shard)!
+    const copy = copies.findLast(server.canRestoreAlone)
+    const serving = machines.find(
+      ({ current }) => current.shard() === other && current.epoch() === server.owner(other).epoch,
+    )
+    const starting = machines[SHARDS.indexOf(shard)]!
+    if (serving === undefined || serving === starting || copy === undefined) return
+    for (const machine of machines) {
+      machine.isStopped = true
+      if (machine !== serving) machine.current.end('restored')
+    }
+    if (putBack([shard], () => server.restoreAlone(copy, shard))) count('one restored with a loss')
+    starting.isStopped = false
+    starting.isRecoveryRequested = true
+    restored.add(shard)
+    called.delete(shard)
+    interrupted.delete(shard)
+    isAlone = true
+    onRestored([shard])
   }
   const ownerOf = (shard: string): ClusterProcess | undefined =>
     machines.find(({ current }) => current.isAlive() && current.shard() === shard)?.current
@@ -121,7 +164,7 @@ export function createRestores(options: RestoresOptions): Restores {
   }
 
   return {
-    eras,
+    erasOf,
     isOpen: () => restored.size > 0,
     isRestored: (shard) => restored.has(shard),
     draw: () => {
@@ -130,12 +173,17 @@ export function createRestores(options: RestoresOptions): Restores {
         copies.push(server.copy())
         if (copies.length > KEPT) copies.shift()
       } else if (copies.length > 0 && random.once(RESTORE_ONCE_IN)) restore()
+      else if (random.once(ALONE_ONCE_IN)) restoreAlone()
     },
     operate: () => {
       const isBegun = [...restored].every(
         (shard) => called.has(shard) || ownerOf(shard)?.isInRecovery() === true,
       )
-      if (isBegun) for (const machine of machines) machine.isRecoveryRequested = false
+      if (isBegun)
+        for (const machine of machines) {
+          machine.isRecoveryRequested = false
+          if (isAlone) machine.isStopped = false
+        }
       for (const shard of restored) operateOn(shard)
       if (restored.size > 0) return
       for (const machine of machines) {

@@ -30,7 +30,7 @@ import { createCommits, usageOf, type StoredBooks } from './commits.js'
 import { createTranslation, ownStatement } from './dialect.js'
 import { ServerError, statementsIn } from './made.js'
 import type { Effects } from './payments.js'
-import { openTables, type Tables } from './tables.js'
+import { openTables, SHARDS, type Tables } from './tables.js'
 import { createTransactions, lockOf } from './transactions.js'
 
 /** A process at its end of a connection. */
@@ -74,6 +74,10 @@ export interface ClusterServer {
   copy(): ClusterCopy
   /** No process is connected. */
   restore(copy: ClusterCopy): void
+  /** Whether the shard alone can go back to the copy: no partner has moved since, and none moves. */
+  canRestoreAlone(copy: ClusterCopy): boolean
+  /** No process serves the shard. */
+  restoreAlone(copy: ClusterCopy, shard: string): void
   close(): void
 }
 
@@ -102,6 +106,22 @@ const OF_COPY = /^BEGIN.*enable_seqscan/s
 const BEGIN_ONCE_IN = 3
 /** PostgreSQL's driver has booleans where SQLite has 0 and 1. */
 const BOOLEANS = ['same_version', 'same_salt', 'linked'] as const
+
+/** What the moves of partners have in common tables. */
+const MOVES = ['main.placements', 'main.partner_copies', 'main.partner_moves'] as const
+interface MovesRow {
+  readonly partner: string
+  readonly shard?: string
+  readonly ended_at?: number | null
+}
+type MovesRows = readonly (readonly MovesRow[])[]
+const placedIn = ([placements]: MovesRows): string =>
+  placements!
+    .map(({ partner, shard }) => `${partner} ${shard}`)
+    .sort()
+    .join()
+const areMoving = ([, copies, moves]: MovesRows): boolean =>
+  copies!.length > 0 || moves!.some(({ ended_at: endedAt }) => endedAt === null)
 
 const WITHOUT_INDEXES = { ...SQLITE, indexedBy: () => '' }
 /** Payouts on a page. */
@@ -136,7 +156,8 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
   scheduler.hold()
   const tables = openTables(now)
   const owners = new Map<string, Owner>()
-  const open = new Set<number>()
+  /** The schema of each session. */
+  const open = new Map<number, string>()
   /** The server has ended them. */
   const ended = new Set<number>()
   const numbers = createCommitNumbers()
@@ -160,6 +181,8 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
   const hold = (condition: boolean, violation: string): void => {
     if (!condition) onViolation(new Error(violation))
   }
+  const isShardMoving = (): boolean =>
+    tables.all('SELECT 1 FROM main.shards WHERE move_to IS NOT NULL').length > 0
   const recovery = (shard: string): StoredRecovery => ({
     isRecovering:
       tables.all(`SELECT 1 FROM ${shard}.recoveries WHERE released_at IS NULL`).length > 0,
@@ -251,7 +274,7 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
     let isClosed = false
     const name = isForMove ? sessionName('move') : sessionName(commitsOf(link.holder))
     tables.run('INSERT INTO pg_stat_activity VALUES (?, ?)', [session, name])
-    open.add(session)
+    open.set(session, schema)
     const endSession = (): Promise<void> => {
       open.delete(session)
       transactions.rollBack(session)
@@ -342,13 +365,31 @@ export function openClusterServer(options: ClusterServerOptions): ClusterServer 
     },
     copy: () => ({ tables: copyTables(tables), owners: new Map(owners) }),
     restore: ({ tables: rows, owners: copied }) => {
-      for (const session of open) transactions.rollBack(session)
+      for (const session of open.keys()) transactions.rollBack(session)
       open.clear()
-      putBackTables(tables, rows)
+      putBackTables(tables, rows, ['main', ...SHARDS])
       transactions.restored()
       owners.clear()
       for (const [shard, row] of copied) owners.set(shard, row)
       numbers.restored(copied)
+    },
+    canRestoreAlone: ({ tables: rows }) => {
+      const now = MOVES.map((table) => tables.all<MovesRow>(`SELECT * FROM ${table}`))
+      const then = MOVES.map((table) => rows.get(table) as unknown as readonly MovesRow[])
+      const isSame = placedIn(now) === placedIn(then)
+      const isAnyMoving = areMoving(now) || areMoving(then) || isShardMoving()
+      return isSame && !isAnyMoving && transactions.areNone()
+    },
+    restoreAlone: ({ tables: rows, owners: copied }, shard) => {
+      for (const [session, schema] of open)
+        if (schema === shard) {
+          open.delete(session)
+          tables.run('DELETE FROM pg_stat_activity WHERE pid = ?', [session])
+        }
+      putBackTables(tables, rows, [shard])
+      const row = copied.get(shard)!
+      owners.set(shard, row)
+      numbers.restored(new Map([[shard, row]]))
     },
     close: () => tables.close(),
     connect: (link, schema) => connect(link, schema, false),

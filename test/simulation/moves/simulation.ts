@@ -128,10 +128,13 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
   const wire = createScheduler()
   wire.hold()
 
+  let isRestoring = false
   const rail = createSharedRail({
     ...{ random: createSeededRandom(seed, 3), scheduler: wire, count, onViolation },
     now: () => clock.now(),
-    onChange: () => checked(checks.check),
+    onChange: () => {
+      if (!isRestoring) checked(checks.check)
+    },
   })
   const checks = createOrphanChecks({
     ...{ server, rail },
@@ -148,7 +151,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
         restores: {
           disk: machine.disk,
           isRequested: () => machine.isRecoveryRequested,
-          timeline: () => restores?.eras.length ?? 0,
+          timeline: (partner) => restores?.erasOf(partner).length ?? 0,
         },
       }),
       elapsed: () => clock.now(),
@@ -188,10 +191,12 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
     ? createRestores({
         ...{ random: createSeededRandom(seed, 1), clock, server, machines, gateways },
         ...{ count, onViolation },
-        onRestored: () => {
-          rail.cutOff()
+        onRestored: (shards) => {
+          isRestoring = true
+          rail.cutOff(shards)
+          isRestoring = false
           orphans.restored()
-          checks.restored()
+          checks.restored(shards)
         },
         reconcile: (...restored) => orphans.reconcile(...restored),
         onReleased: () => checked(checks.check),
@@ -396,7 +401,7 @@ export async function simulateMoves(options: MovesOptions): Promise<ReadonlyMap<
       assert.equal(failed.length, 0, 'a move without other faults fails no call')
     }
     checkPartners(server, EVERYONE)
-    checkHistories(history, eventsIn(server), restores?.eras)
+    checkHistories(history, eventsIn(server), restores?.erasOf)
     return counts
   } finally {
     for (const machine of machines) machine.scheduler.forget()

@@ -21,7 +21,7 @@ export interface Reply {
   readonly code: '' | 'not_here' | 'not_found' | 'configuration_error'
   readonly entity: string
   readonly state: number
-  /** The number of restores before it. */
+  /** The number of restores of the partner's books before it. */
   readonly era: number
   /** Absent where the books are never set back. */
   readonly mark?: ProgressMark__Output

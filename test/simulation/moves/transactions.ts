@@ -28,6 +28,7 @@ import { columnsOf, type Tables } from './tables.js'
 
 export interface Transactions {
   has(session: number): boolean
+  areNone(): boolean
   /** Those that rest for too long end. */
   expire(): void
   /**
@@ -259,6 +260,7 @@ export function createTransactions(options: Options): Transactions {
 
   return {
     has: (session) => open.has(session),
+    areNone: () => open.size === 0,
     expire,
     rollBack,
     seen: (sql) => resolved(sql, namingOf(undefined)),
