@@ -74,7 +74,7 @@ export interface ClusterServer {
   copy(): ClusterCopy
   /** No process is connected. */
   restore(copy: ClusterCopy): void
-  /** Whether the shard alone can go back to the copy: no partner has moved since, and none moves. */
+  /** Whether the shard alone can go back to the copy: no partner has moved since, or is moving. */
   canRestoreAlone(copy: ClusterCopy): boolean
   /** No process serves the shard. */
   restoreAlone(copy: ClusterCopy, shard: string): void
