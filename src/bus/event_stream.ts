@@ -103,23 +103,28 @@ const installationIn = (description: string): string | undefined =>
   description.startsWith(DESCRIPTION) ? description.slice(DESCRIPTION.length) : undefined
 
 /**
- * @param installations the ids of this installation, the present one first; none when its processor
- *   is of an earlier version
- * @throws Error when another installation uses the stream
+ * Whether another installation uses the stream.
+ *
+ * @param own the ids of this installation, the present one first; none when its processor is of an
+ *   earlier version
  */
+export const isOfAnother = ({ installation }: EventStream, own: readonly string[]): boolean =>
+  installation !== undefined && own.length > 0 && !own.includes(installation)
+
+/** @throws Error when another installation uses the stream */
 export async function claimStream(
   manager: JetStreamManager,
-  { installation: user }: EventStream,
-  installations: readonly string[],
+  stream: EventStream,
+  own: readonly string[],
 ): Promise<void> {
-  const [present] = installations
-  if (present === undefined || user === present) return
-  if (user !== undefined && !installations.includes(user)) {
+  if (isOfAnother(stream, own)) {
     throw new Error(
       `another installation uses the stream ${EVENT_STREAM}: ` +
         'each needs a nats-server or an account of its own',
     )
   }
+  const [present] = own
+  if (present === undefined || stream.installation === present) return
   await manager.streams.update(EVENT_STREAM, { description: DESCRIPTION + present })
 }
 

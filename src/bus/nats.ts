@@ -35,6 +35,7 @@ import {
   claimStream,
   ensureConsumer,
   ensureStream,
+  isOfAnother,
   newestEvent,
   replicasAt,
   type NewestEvent,
@@ -73,9 +74,10 @@ export interface BusOptions extends BusServer {
   readonly installations?: () => readonly string[] | undefined
   /**
    * Whether the bus may be used. Called each time before the bus comes up, and retried while it
-   * refuses. `newest`: the last event in the stream. Null if there is none.
+   * refuses. `newest`: the last event in the stream. Null if there is none. `isForeign`: another
+   * installation uses the stream.
    */
-  readonly admit?: (newest: NewestEvent | null) => Promise<boolean>
+  readonly admit?: (newest: NewestEvent | null, isForeign: boolean) => Promise<boolean>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -175,7 +177,9 @@ export function connectBus(options: BusOptions): Bus {
         checkPayloadBound(link)
         const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
         const stream = await ensureStream(manager, replicasAt(link), installations[0])
-        const isAdmitted = admit === undefined || (await admit(await newestEvent(manager)))
+        const isForeign = isOfAnother(stream, installations)
+        const isAdmitted =
+          admit === undefined || (await admit(await newestEvent(manager), isForeign))
         if (isAdmitted) {
           await claimStream(manager, stream, installations)
           if (consumes) await ensureConsumer(manager, ackWaitMs)

@@ -123,7 +123,8 @@ function refuseToServe(fault: string): never {
 }
 
 export interface OutsideMarks {
-  admitBus(newest: NewestEvent | null): Promise<boolean>
+  /** @param isForeign another installation uses its stream */
+  admitBus(newest: NewestEvent | null, isForeign: boolean): Promise<boolean>
   /** A pool does not wait for the comparison. */
   comparePool(number: number, newest: NewestEvent | null): void
   /** The marks that gateways carry from one owner of the books to the next. */
@@ -148,7 +149,7 @@ export function createOutsideMarks(
   }
 
   return {
-    admitBus: async (newest) => recovery.admitBus(await ownEvent(newest)),
+    admitBus: async (newest, isForeign) => recovery.admitBus(await ownEvent(newest), isForeign),
     comparePool: (number, newest) => {
       ownEvent(newest)
         .then((id) => recovery.admitPool(number, id))

@@ -19,10 +19,15 @@ async function aServer(t: Test) {
   return {
     open: (installations: () => readonly string[] | undefined, consumes = false) => {
       const { lines, log } = readableLog('info')
-      const options = { url: server.url, consumes, installations, clock: systemClock, log }
+      const told: boolean[] = []
+      const admit = (_newest: unknown, isForeign: boolean): Promise<boolean> => {
+        told.push(isForeign)
+        return Promise.resolve(true)
+      }
+      const options = { url: server.url, consumes, installations, admit, clock: systemClock, log }
       const bus = connectBus(options)
       t.teardown(() => bus.close())
-      return { bus, lines, isUp: () => eventually('bus up', () => bus.status() === 'up') }
+      return { bus, lines, told, isUp: () => eventually('bus up', () => bus.status() === 'up') }
     },
     describedAs: async () => (await streams.info(EVENT_STREAM)).config.description,
     describe: (description: string) => streams.update(EVENT_STREAM, { description }),
@@ -37,16 +42,19 @@ t.test('another installation does not use the stream, and the log says why', asy
   await server.open(() => ['one']).isUp()
   t.equal(await server.describedAs(), `${DESCRIPTION}one`)
   for (const consumes of [false, true]) {
-    const { bus, lines } = server.open(() => ['two'], consumes)
+    const { bus, lines, told } = server.open(() => ['two'], consumes)
     await eventually('it is told', () => lines.length > 0, undefined, 20)
     const reason = /"reason":"Error: another installation uses the stream CAUSEWAY_EVENTS: /
     t.match(lines, [reason])
     t.equal(bus.status(), 'down')
+    t.ok(told.length > 0 && told.every(Boolean), 'the books are compared all the same')
     t.equal(await server.describedAs(), `${DESCRIPTION}one`)
     t.equal(await server.readers(), 0, 'it reads nothing')
     await bus.close()
   }
-  await server.open(() => ['one'], true).isUp()
+  const own = server.open(() => ['one'], true)
+  await own.isUp()
+  t.same(own.told, [false])
   t.equal(await server.readers(), 1)
 })
 

@@ -191,6 +191,8 @@ t.test('a pool learns its installation first', async (t) => {
   t.same(endpoints.installations(), ['one'])
   await add(await serve(t, { ...shardInfo(''), installation: 'two' })).complete
   t.same(endpoints.installations(), ['two'], 'also without shards')
+  await add(await serve(t)).complete
+  t.same(endpoints.installations(), ['two'], 'one of an earlier version changes nothing')
 })
 
 t.test('many changes of one commit arrive', async (t) => {

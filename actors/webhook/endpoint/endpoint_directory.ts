@@ -57,7 +57,7 @@ export interface EndpointDirectory extends Endpoints {
   isPaused(tenant: TenantId): boolean
   /**
    * The id of the installation that the processors serve, alone. Undefined until one has announced
-   * itself; empty if that one is of an earlier version.
+   * itself; empty while all of them are of earlier versions.
    */
   installations(): readonly string[] | undefined
 }
@@ -106,7 +106,7 @@ export function createEndpointDirectory(options: EndpointDirectoryOptions): Endp
 
   const add = (client: () => DirectoryClient): Subscription => {
     const stream = openStream(client, options, {
-      announced: (update) => (installation = update.installation),
+      announced: (update) => (installation = update.installation || (installation ?? '')),
       update: take,
       closed: () => streams.delete(stream),
     })

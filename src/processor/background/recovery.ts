@@ -45,6 +45,7 @@ import {
 import { ADVICE, createMarks, type Behind, type Mark } from '../recovery/marks.js'
 
 const BUS = 'the bus'
+const FOREIGN_BUS = 'the bus, which another installation uses,'
 const railNamed = (name: string): string => `rail ${name}`
 const POOL = 'webhook pool'
 const GATEWAY = 'a gateway'
@@ -117,7 +118,7 @@ export interface Recovery {
   /** True when this process serves only reads, from its start to its end. */
   readonly isActive: boolean
   /** Whether a source may be used. Resolves once the sources of the start are checked. */
-  admitBus(newestEvent: string | null): Promise<boolean>
+  admitBus(newestEvent: string | null, isForeign?: boolean): Promise<boolean>
   admitRail(name: string, newestInstruction: string | null): Promise<boolean>
   admitPool(number: number, newestEvent: string | null): Promise<boolean>
   /** The newest commit that a gateway has replies of. */
@@ -259,12 +260,11 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       },
     },
     isActive,
-    admitBus: (id) =>
-      admit(
-        BUS,
-        id === null ? null : { kind: 'event', source: BUS, id },
-        (admitted) => admitted === 'contained',
-      ),
+    admitBus: (id, isForeign = false) => {
+      const source = isForeign ? FOREIGN_BUS : BUS
+      const mark = id === null ? null : ({ kind: 'event', source, id } as const)
+      return admit(BUS, mark, (admitted) => admitted === 'contained')
+    },
     admitRail: async (name, id) => {
       const source = railNamed(name)
       const mark = id === null ? null : ({ kind: 'instruction', source, id } as const)

@@ -77,12 +77,12 @@ export const WEBHOOKS: readonly Mutant[] = [
   }),
   ...faultsIn('src/bus/event_stream.ts', 'bus/installations', {
     'Two installations share a stream.': [
-      'user !== undefined && !installations.includes(user)',
-      'user !== undefined && installations.length === 0',
+      'installation !== undefined && own.length > 0 && !own.includes(installation)',
+      'installation !== undefined && own.length === 0',
     ],
     'An installation that has got another id loses its stream.': [
-      '!installations.includes(user)',
-      'user !== present',
+      '!own.includes(installation)',
+      'installation !== own[0]',
     ],
   }),
   ...faultsIn('src/processor/background/relay.ts', 'bus/relay', {

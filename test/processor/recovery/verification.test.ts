@@ -141,6 +141,14 @@ t.test('a late event of a pool stops submissions, one of the bus all writes', as
   t.equal(world.memory().lastRecovery, 1, 'it is the same recovery')
 })
 
+t.test('a bus of another installation is told as such', async (t) => {
+  const { recovery } = await started(t, true)
+  t.notOk(await recovery.admitBus(eventAt(1), true))
+  const [behind] = recovery.behind()
+  t.match(behind?.reason, /^the bus, which another installation uses, has event evt_/)
+  t.ok(recovery.isBusChecked(), 'its loss is accepted by a release')
+})
+
 /** A recovery on books that the test changes, before its sources are checked. */
 async function unchecked(t: Test, books: (world: World) => Partial<World['store']>) {
   const world = await createWorld(t)
