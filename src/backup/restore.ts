@@ -12,7 +12,6 @@ import { copyFile, open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { writeRestoredMark } from '../files/backup_marks.js'
 import { FILES } from '../base/subjects.js'
-import { openDatabase } from '../store/sqlite/database.js'
 import { backupsIn, requireFolder, syncFolder } from './backups.js'
 import { requireKnownSchema } from './databases.js'
 import { requireFree } from './free_space.js'
@@ -65,25 +64,6 @@ const existingFolder = (folder: string): string =>
 /** Compares each file with the manifest. @throws BackupFault */
 export async function verifyFiles(folder: string, { files }: Manifest): Promise<void> {
   for (const file of files) await requireIntact(folder, file)
-}
-
-/** Rows that master keys have sealed, as far as a start needs them. */
-export interface SealedRows {
-  readonly masterKeys: readonly { readonly kid: string; readonly emptied_at: number | null }[]
-  readonly lastingKeys: readonly { readonly id: string; readonly sealed: string }[]
-}
-
-/** @param folder a verified backup, not of a server */
-export async function sealedRowsIn(folder: string): Promise<SealedRows> {
-  const books = await openDatabase(join(folder, FILES.processorDatabase), { readOnly: true })
-  try {
-    return {
-      masterKeys: await books.all('SELECT kid, emptied_at FROM master_keys'),
-      lastingKeys: await books.all('SELECT id, sealed FROM lasting_keys'),
-    }
-  } finally {
-    await books.close()
-  }
 }
 
 const hasFile = ({ files }: Manifest, wanted: string): boolean =>

@@ -157,7 +157,10 @@ export function faultOf(error: ServiceError | null, address: string): Error {
   }
   if (code === undefined && error?.code === status.DEADLINE_EXCEEDED) {
     return NEVER_SENT.test(details)
-      ? new NotSent(`${address} does not speak gRPC: is it the port of another program?`)
+      ? new NotSent(
+          `There was no connection to ${address} in time: is it the port of another program, or ` +
+            'behind a firewall?',
+        )
       : new Late(`${address} has not answered in time (${details}).`)
   }
   if (code === undefined) return new Error(details)

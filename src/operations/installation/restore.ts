@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { BackupFault, type Manifest } from '../../backup/manifest.js'
 import { loadMasterKeys } from '../../auth/master_key.js'
 import { createSecretBox } from '../../auth/secret_box.js'
-import { openStoredKeys } from '../../auth/stored_keys.js'
+import { openStoredKeys, type StoredKeys } from '../../auth/stored_keys.js'
 import { systemRandom } from '../../base/random.js'
 import {
   isOfServer,
@@ -16,14 +16,13 @@ import {
   requireEmpty,
   requireSpace,
   restoreBackup,
-  sealedRowsIn,
   verifyFiles,
-  type SealedRows,
 } from '../../backup/restore.js'
 import { BASE, verifyBase } from '../../backup/server_backup.js'
 import { freeBytesOf } from '../../files/free_space.js'
 import { dataFile, type Settings } from '../../settings/settings.js'
 import { FILES } from '../../base/subjects.js'
+import { openDatabase } from '../../store/sqlite/database.js'
 import { openDataFolder } from '../../supervisor/data_folder.js'
 import { clusterVersion } from '../../supervisor/postgres_server.js'
 import type { LocalCommand, Report } from '../cli/command.js'
@@ -86,7 +85,7 @@ async function requireFittingKey(
     try {
       const isNamed = file === settings.MASTER_KEY_FILE
       const masters = loadMasterKeys(file, { create: false, isNamed }, systemRandom())
-      const rows = isOfServer(manifest) ? keysOnly(manifest) : await sealedRowsIn(folder)
+      const rows = isOfServer(manifest) ? keysOnly(manifest) : await storedKeysIn(folder)
       openStoredKeys(rows, masters, createSecretBox(masters, 'secrets', systemRandom()))
     } catch (error) {
       throw new BackupFault(
@@ -98,8 +97,20 @@ async function requireFittingKey(
   }
 }
 
+async function storedKeysIn(folder: string): Promise<StoredKeys> {
+  const books = await openDatabase(join(folder, FILES.processorDatabase), { readOnly: true })
+  try {
+    return {
+      masterKeys: await books.all('SELECT kid, emptied_at FROM master_keys'),
+      lastingKeys: await books.all('SELECT id, sealed FROM lasting_keys'),
+    }
+  } finally {
+    await books.close()
+  }
+}
+
 /** The rows of a server's backup cannot be read: only which keys they need is known. */
-const keysOnly = ({ books }: Manifest): SealedRows => ({
+const keysOnly = ({ books }: Manifest): StoredKeys => ({
   masterKeys: books.master_keys.map((kid) => ({ kid, emptied_at: null })),
   lastingKeys: [],
 })
