@@ -52,7 +52,8 @@ export function serverUserOf({ folder, within }: ServerFolder): ServerUser {
   const { name, ...account } = unprivilegedAccount()
   const isNew = !existsSync(join(folder, 'PG_VERSION'))
   const isOfRoot = statSync(folder).uid === ROOT
-  if ((isNew || !isOfRoot) && canEnter(account, dirname(within))) {
+  const isReached = canEnter(account, dirname(within))
+  if ((isNew || !isOfRoot) && isReached) {
     chownSync(folder, account.uid, account.gid)
     for (const passed of above) chmodSync(passed, PASSABLE)
     return { account, prefix: [] }
@@ -62,10 +63,11 @@ export function serverUserOf({ folder, within }: ServerFolder): ServerUser {
     chownSync(folder, ROOT, ROOT)
     return { prefix }
   }
-  throw new StartupError(
-    `PostgreSQL does not run as root, and the user ${name} cannot enter ${within}: ` +
-      'choose a DATA_DIR elsewhere, start as another user, or set STORE_URL.',
-  )
+  const why = isReached
+    ? `${folder} belongs to root: give it to ${name} (chown -R).`
+    : `the user ${name} cannot enter ${within}: ` +
+      'choose a DATA_DIR elsewhere, start as another user, or set STORE_URL.'
+  throw new StartupError(`PostgreSQL does not run as root, and ${why}`)
 }
 
 /** The folders above `folder`, from `within` on. */

@@ -1,6 +1,6 @@
 /** PostgreSQL's user under root: in a folder that others can enter, and in one of root. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -59,6 +59,24 @@ t.test('a server of another user that cannot be reached any more', { skip }, asy
   chmodSync(join(within, '..'), 0o700)
   t.throws(() => serverUserOf({ folder, within }), /cannot enter .*: choose a DATA_DIR elsewhere/)
 })
+
+t.test(
+  'a server that was restored as root, without user namespaces',
+  { skip: !isRoot && 'needs root' },
+  async (t) => {
+    const within = aDataDir(t, 0o755)
+    const folder = join(within, 'postgres')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'PG_VERSION'), '17')
+    const { PATH } = process.env
+    process.env['PATH'] = within // no unshare
+    t.teardown(() => (process.env['PATH'] = PATH))
+    t.throws(() => serverUserOf({ folder, within }), {
+      message: `${folder} belongs to root: give it`,
+    })
+    t.equal(statSync(folder).uid, 0)
+  },
+)
 
 t.test('a server starts, stops and starts again in a folder of root', { skip }, async (t) => {
   const server = await startPostgres(t, {}, aDataDir(t, 0o700))
