@@ -224,6 +224,6 @@ $(TYPES): $(PROTOS) $(INSTALLED) src/scripts/types.sh src/scripts/contracts.mjs
 
 # Depends on folders because deleting a file changes only its folder.
 $(BUILT): $(SOURCES) $(FOLDERS) $(TYPES) tsconfig.json
-	@[ -f $@ ] || echo 'compiling … (half a minute the first time)'
+	@[ -f $@ ] || echo 'compiling … (a quarter of a minute the first time)'
 	@src/scripts/build.sh
 	@touch $@

@@ -3,7 +3,7 @@
 # packages of the clients, which /docs of a sandbox offers, when their sources have changed.
 set -eu
 cd "$(dirname "$0")/../.."
-node_modules/.bin/tsc -p .
+node_modules/typescript7/bin/tsc -p .
 find .build -name '*.js' | while read -r compiled; do
   source=${compiled#.build/}
   [ -f "${source%.js}.ts" ] || rm -f "$compiled" "$compiled.map"

@@ -23,4 +23,4 @@ gone=$(node -p '
 [ -z "$gone" ] || npm install --prefix "$root/.." --no-save --no-audit --no-fund --loglevel=error $gone
 cd "$root"
 "$([ -d src/scripts ] && echo src/scripts || echo .make)/types.sh"
-node_modules/.bin/tsc -p . --noCheck
+node_modules/typescript7/bin/tsc -p . --noCheck

@@ -8,7 +8,7 @@ parts=$folder/client_package
 
 rm -rf "$parts"
 mkdir -p "$parts"
-node_modules/.bin/tsc -p src/client --outDir "$(cd "$parts" && pwd)/dist"
+node_modules/typescript7/bin/tsc -p src/client --outDir "$(cd "$parts" && pwd)/dist"
 cp src/client/package.json "$parts/"
 # A link to a page of the repository leads nowhere in the package: its text stays.
 node -e '
