@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { headers as natsHeaders, connect } from 'nats'
-import { MINUTE, plus, systemClock } from '../../src/base/clock.js'
+import { HOUR, MINUTE, plus, systemClock } from '../../src/base/clock.js'
 import type { EndpointId, EventId, TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import { EVENT_HEADERS } from '../../src/base/subjects.js'
@@ -19,7 +19,7 @@ import { anEvent, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { SILENT_LOG as log } from '../support/logs.js'
 import { startNats } from '../support/nats_server.js'
-import { anEndpoint, NO_CLAIMS } from './builders.js'
+import { anEndpoint, anEventRow, NO_CLAIMS } from './builders.js'
 import { failed, NO_REPORTS } from '../support/webhook_store.js'
 
 const clock = systemClock
@@ -303,6 +303,16 @@ t.test('an endpoint that is announced shortly after an event gets it', async (t)
   world.eventConsumer.applyEndpoint(old)
   await world.eventConsumer.idle()
   t.equal(world.delivered.length, 1, 'an old endpoint is skipped')
+})
+
+t.test('a new endpoint gets no event of a clock that was ahead', async (t) => {
+  const world = await anEventConsumer(t, [])
+  const now = clock.now()
+  const missed = anEventRow({ receivedAt: now })
+  await world.store.commit({ events: [missed, anEventRow({ receivedAt: plus(now, HOUR) })] })
+  world.eventConsumer.applyEndpoint(anEndpoint({ createdAt: plus(now, -100) }))
+  await world.eventConsumer.idle()
+  t.same(world.deliveredIds(), [missed.id])
 })
 
 t.test('changes of an endpoint that wait are routed together, each by its filter', async (t) => {

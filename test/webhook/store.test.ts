@@ -188,13 +188,15 @@ async function contract(t: Test, newTestStore: (t: Test) => TestStore): Promise<
       anEventRow({ createdAt: plus(NOW, ms), receivedAt: plus(NOW, 10) }),
     )
     const foreign = anEventRow({ tenant: 'other_sandbox' as typeof TENANT, receivedAt: NOW })
+    const ofClockAhead = anEventRow({ createdAt: plus(NOW, 12), receivedAt: plus(NOW, 12) })
     const endpoint = anEndpoint()
     await store.commit({
-      events: [before!, missed!, sent!, foreign],
+      events: [before!, missed!, sent!, foreign, ofClockAhead],
       deliveries: [aDelivery(sent!, endpoint)],
     })
-    const since = { received: plus(NOW, 10), created: NOW }
-    const found = await store.eventsWithout(endpoint.id, TENANT, since)
+    const [receivedSince, receivedBy] = [plus(NOW, 10), plus(NOW, 11)]
+    const within = { receivedSince, receivedBy, createdSince: NOW }
+    const found = await store.eventsWithout(endpoint.id, TENANT, within)
     t.same(
       found.map(({ id }) => id),
       [missed!.id],

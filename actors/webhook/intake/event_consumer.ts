@@ -241,9 +241,10 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     const { first, newest, receivedSince } = late.get(id)!
     late.delete(id)
     if (newest.status === 'deleted') return
-    const since = { received: receivedSince, created: first.enabledEventsSince }
-    const missed = await store.eventsWithout(id, newest.tenant, since)
     const now = clock.now()
+    const createdSince = first.enabledEventsSince
+    const within = { receivedSince, receivedBy: now, createdSince }
+    const missed = await store.eventsWithout(id, newest.tenant, within)
     const deliveries = missed
       .filter((event) =>
         subscribesTo(event.createdAt < newest.enabledEventsSince ? first : newest, event),

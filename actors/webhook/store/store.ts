@@ -72,11 +72,11 @@ export interface WebhookStore {
   failing(): Promise<readonly StoredFailing[]>
   /** The newest event whose tenant passes, among the last ones received. Null if none does. */
   lastReceived(isOf?: (tenant: TenantId) => boolean): Promise<TenantEvent | null>
-  /** Events of a tenant, received and created since then, without a delivery to this endpoint. */
+  /** Events of a tenant without a delivery to this endpoint. */
   eventsWithout(
     endpointId: EndpointId,
     tenant: TenantId,
-    since: { readonly received: Instant; readonly created: Instant },
+    within: MissedWithin,
   ): Promise<readonly MissedEvent[]>
   /** Scans the next page of events in order of receipt and removes those past their retention. */
   removeSettled(before: KeptSince, after: ReceiptPosition): Promise<ScannedPage>
@@ -110,6 +110,13 @@ export type MissedEvent = Pick<
   EventRow,
   'id' | 'tenant' | 'type' | 'createdAt' | 'receivedAt' | 'requestId' | 'traceparent' | 'body'
 >
+
+export interface MissedWithin {
+  readonly receivedSince: Instant
+  /** This moment at the latest: a later one is of a clock that was ahead, so long ago. */
+  readonly receivedBy: Instant
+  readonly createdSince: Instant
+}
 
 /** Events received earlier are removed: settled ones, and those with a dead delivery. */
 export interface KeptSince {
@@ -368,18 +375,14 @@ function queries(reader: Reader, corrupt: ReadonlySet<string>, setApart: Webhook
       reader.all<StoredFailing>(
         'SELECT endpoint_id AS "endpointId", since, failed_at AS "failedAt" FROM failing_endpoints',
       ),
-    eventsWithout: async (
-      endpointId: EndpointId,
-      tenant: TenantId,
-      since: { readonly received: Instant; readonly created: Instant },
-    ) => {
+    eventsWithout: async (endpointId: EndpointId, tenant: TenantId, within: MissedWithin) => {
       const rows = await reader.all<MissedEvent>(
         `SELECT id, tenant, type, created_at AS "createdAt", received_at AS "receivedAt",
            request_id AS "requestId", traceparent, body
          FROM events
-         WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
+         WHERE received_at BETWEEN ? AND ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
            SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,
-        [since.received, tenant, since.created, endpointId],
+        [within.receivedSince, within.receivedBy, tenant, within.createdSince, endpointId],
       )
       return rows.filter(({ id, type, body }) => {
         const isReadable = isBodyOf(id, type, body)
