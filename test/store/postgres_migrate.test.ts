@@ -61,3 +61,14 @@ t.test('a schema whose row of the version is lost is not made a second time', as
   const message = `${schema}.owner has no row: restore it`
   await t.rejects(migrate(connection, schema, BOOKS), { message })
 })
+
+t.test('a role that may not create its schema is told how it is made for it', async (t) => {
+  const schema = newShard()
+  const connection = await connected(t, schema)
+  await connection.exec('CREATE ROLE limited; SET ROLE limited')
+  await t.rejects(migrate(connection, schema, BOOKS), {
+    message:
+      `causeway may not create the schema ${schema} in the database postgres: ` +
+      `CREATE SCHEMA ${schema} AUTHORIZATION causeway`,
+  })
+})

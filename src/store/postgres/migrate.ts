@@ -36,6 +36,7 @@ const LOCKS_WITHIN = '500ms'
 const AGAIN_AFTER_MS = 2 * SECOND
 /** PostgreSQL's code for a lock that is not free. */
 const NO_LOCK = '55P03'
+const NOT_ALLOWED = '42501'
 
 export interface MigrationWaits {
   /** Default: the system's. */
@@ -83,7 +84,17 @@ async function isMigrated(
 /** A role that may not create schemas uses one that was made for it. */
 async function ensureSchema(connection: Connection, schema: string): Promise<void> {
   const found = await connection.all('SELECT 1 FROM pg_namespace WHERE nspname = ?', [schema])
-  if (found.length === 0) await connection.exec(`CREATE SCHEMA ${schema}`)
+  if (found.length > 0) return
+  try {
+    await connection.exec(`CREATE SCHEMA ${schema}`)
+  } catch (error) {
+    if ((error as { code?: string }).code !== NOT_ALLOWED) throw error
+    const { user = 'the role', database } = connection.target
+    throw new Error(
+      `${user} may not create the schema ${schema} in the database ${database}: ` +
+        `CREATE SCHEMA ${schema} AUTHORIZATION ${user}`,
+    )
+  }
 }
 
 interface DatabaseLocale {
