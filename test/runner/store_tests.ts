@@ -51,6 +51,7 @@ export const OWN_SERVER: Readonly<Record<string, string>> = {
   'test/cluster/partner_move': 'a trial cluster, which has its own server and standby',
   'test/integration/postgres': 'one stack, whose server is killed',
   'test/integration/shard_recovery': 'two shards of a cluster',
+  'test/integration/spare_processor': 'processors of a cluster, which has its own server',
   'test/operations/store_copy': 'copies from SQLite to PostgreSQL',
   'test/restore/server': 'backs a server up and restores it',
   'test/store/partner_copy': "sets a partner's payments apart for its move between two shards",

@@ -16,6 +16,7 @@ import { openStore } from '../../src/store/sqlite/store.js'
 import type { Store } from '../../src/store/store.js'
 import { SQLITE_ONLY_REASON } from '../runner/not_applicable.js'
 import { SILENT_LOG } from './logs.js'
+import { putNewBooks } from './new_books.js'
 import { rememberNew, returnSchema, takeSchema } from './spare_schemas.js'
 import { tempFolder } from './temp_folder.js'
 
@@ -58,7 +59,10 @@ export const storeSettings = (dataDir: string): Readonly<Record<string, string>>
 
 /** Opens the books of a processor inside the test's process; new ones unless it did before. */
 export async function openTestStore(file: string): Promise<Store> {
-  if (!isOnPostgres()) return openStore(file)
+  if (!isOnPostgres()) {
+    await putNewBooks(file)
+    return openStore(file)
+  }
   const shard = shardOf(dirname(file))
   const isNew = !existsSync(`${file}.shard`)
   if (isNew) await takeSchema(server(), shard)
