@@ -10,6 +10,7 @@
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import type { Traceparent } from '../base/traceparent.js'
+import type { UnfinishedRelease } from './begun_releases.js'
 import type { Lists } from './lists.js'
 import type { ProgressQueries } from './progress.js'
 import type { ExpiredRows } from './retention.js'
@@ -218,8 +219,13 @@ export interface Store {
   readonly marks: ProgressQueries
   /** Starts an epoch higher than `above` and the current one. Do not call during a commit. */
   raiseEpoch(above: number): Promise<void>
-  /** A process has ended between a release of recovery mode and the epoch that it begins. */
-  hasUnfinishedRelease(): Promise<boolean>
+  /** The release of this recovery mode accepts marks of lost commits up to this epoch. */
+  releaseAcceptsUntil(epoch: number): Promise<void>
+  /**
+   * The release of recovery mode whose process ended before it began its epoch. Null if there is
+   * none.
+   */
+  unfinishedRelease(): Promise<UnfinishedRelease | null>
   /** Called once when the store can no longer commit, with a Deposed or another error. */
   onFailure(report: (error: Error) => void): void
   /** Checkpoints since the start. Absent means that the database does them by itself. */

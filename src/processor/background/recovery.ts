@@ -19,8 +19,9 @@
  * - A release begins an epoch above each that an owner in the lost time can have begun: a later
  *   owner on another machine has a mark of it, and would refuse the books.
  * - A process that ended between the release and that epoch leaves it to the next start: its books
- *   were released, so they are not behind what the release has accepted. What the bus and the rails
- *   have still counts.
+ *   were released, so they are not behind what the release has accepted. A mark of a later epoch
+ *   is of the time after it: these books are an older copy. What the bus and the rails have still
+ *   counts.
  * - In recovery mode, and while the books are unverified, the high-water mark is not moved: it is
  *   the evidence of the loss.
  */
@@ -38,6 +39,7 @@ import type { Pipeline } from '../cycle/pipeline.js'
 import { createAdmission, type Admitted } from '../recovery/admission.js'
 import {
   createHighWater,
+  isAhead,
   readHighWater,
   readMarkFile,
   replaceMarkFile,
@@ -164,8 +166,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     log,
   })
   const isActive = requestedBy !== undefined || (await books.stoppedByRecovery()) === 'writes'
-  const isUnfinished = (await books.hasUnfinishedRelease()) && !isActive
-  let isVerified = isActive || isUnfinished || mark !== undefined
+  let isVerified = isActive || mark !== undefined
   let onVerified: () => void = () => undefined
   let onState: () => void = () => undefined
   let refusedMarks = 0
@@ -177,16 +178,21 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   let submitTo: Pick<Pipeline, 'submit'> | undefined
   let memory: RecoveryMemory | undefined
 
-  const beginEpoch = async (): Promise<void> => {
+  /** None of the lost time is higher. */
+  const lostUntil = async (): Promise<number> => {
     const { epoch, acceptedEpoch } = books.marks.progress()
     const ofFiles = [found?.epoch ?? epoch + UNSEEN_EPOCHS, former?.progress.epoch ?? 0]
-    const known = [...ofFiles, newestEpoch, await publishedEpoch()]
     const begun = acceptedEpoch === undefined ? 0 : epochsBegunBy(clock.now())
-    await books.raiseEpoch(Math.max(...known, begun))
+    return Math.max(...ofFiles, newestEpoch, await publishedEpoch(), begun)
   }
-  if (isUnfinished) {
-    await beginEpoch()
-    log.info({}, 'the release of recovery mode is finished: it was cut short')
+  const unfinished = await books.unfinishedRelease()
+  if (unfinished !== null && !isActive) {
+    const { acceptsUntil } = unfinished
+    const isLater = found !== undefined && found.epoch > acceptsUntil
+    if (!isLater || !isAhead(found, books.marks.progress())) {
+      await books.raiseEpoch(Math.max(acceptsUntil, await lostUntil()))
+      log.info({}, 'the release of recovery mode is finished: it was cut short')
+    }
   }
 
   const marks = createMarks(books.marks, clock)
@@ -292,7 +298,10 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
       submitTo = pipeline
       memory = given
       memory.isUnverified = !isVerified
-      if (isActive) await enter(requestedBy ?? REQUESTED, 'writes')
+      if (isActive) {
+        await enter(requestedBy ?? REQUESTED, 'writes')
+        await books.releaseAcceptsUntil(await lostUntil())
+      }
       options.onEntered?.()
       if (memory.recovery === null) return
       const { cause, stops } = memory.recovery
@@ -331,7 +340,7 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
     },
     close: async () => {
       if (isReleased) {
-        await beginEpoch()
+        await books.raiseEpoch(await lostUntil())
         highWater.committed(books.marks.progress())
       }
       await highWater.stop()

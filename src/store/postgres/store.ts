@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
-import { countBegunReleases, hasUnfinishedRelease } from '../begun_releases.js'
+import { acceptUntil, countBegunReleases, readUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
@@ -75,7 +75,8 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
       lastBatchBefore = lastBatch
       await countBegunReleases(schema.writer)
     },
-    hasUnfinishedRelease: () => hasUnfinishedRelease(schema.writer),
+    releaseAcceptsUntil: (epoch) => acceptUntil(schema.writer, epoch),
+    unfinishedRelease: () => readUnfinishedRelease(schema.writer),
     close: async () => {
       figures.stop()
       await schema.close()

@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path'
 import { projectRoot } from '../../base/project_root.js'
-import { countBegunReleases, hasUnfinishedRelease } from '../begun_releases.js'
+import { acceptUntil, countBegunReleases, readUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readProgress, type Progress } from '../progress.js'
@@ -82,7 +82,8 @@ export async function openStore(file: string, open = openDatabase): Promise<Stor
       progress = { ...progress, epoch }
       await countBegunReleases(writer)
     },
-    hasUnfinishedRelease: () => hasUnfinishedRelease(writer),
+    releaseAcceptsUntil: (epoch) => acceptUntil(writer, epoch),
+    unfinishedRelease: () => readUnfinishedRelease(writer),
     close: async () => {
       await listing.close()
       await reader.close()

@@ -158,3 +158,29 @@ t.test('the next start finishes a release that was cut short, once', async (t) =
   writeMark(world, { ...world.store.marks.progress(), epoch: begun + 1 })
   await t.rejects(started(), /^the books are in epoch \d+, behind epoch \d+ of high_water\.json$/)
 })
+
+t.test('books from a release that was cut short are behind each later mark', async (t) => {
+  const world = await createWorld(t)
+  const refuse = (reason: string): Promise<never> => Promise.reject(new Error(reason))
+  const ports = { readMark: readMarkFile, replaceMark: replaceMarkFile, refuse }
+  const own = world.store.marks.progress()
+  const lost = { ...own, epoch: own.epoch + 7, lastBatch: own.lastBatch + 30 }
+  writeMark(world, lost)
+  const entered = await recoveryOn(world, { requestedBy: 'RECOVERY=yes', ports })
+  await entered.enter(world, world.memory())
+  await entered.close()
+  t.equal(codeOf(await world.run(releaseRecovery(OPERATOR, RELEASE, NO_FINDINGS))), 'ok')
+
+  // An epoch of PostgreSQL can be that of a time, which a release begins above.
+  const accepted = Math.max(lost.epoch, own.acceptedEpoch === undefined ? 0 : begunOnOthers)
+  writeMark(world, { ...lost, epoch: accepted + 1 })
+  await t.rejects(
+    recoveryOn(world, { ports }),
+    /^the books are in epoch \d+, behind epoch \d+ of high_water\.json$/,
+  )
+  rmSync(join(world.folder, FILES.highWater))
+  const withoutMark = await recoveryOn(world, { ports })
+  t.notOk(withoutMark.isVerified(), 'without a mark the rail or the bus verifies them')
+  await withoutMark.close()
+  t.ok(world.store.marks.progress().epoch > accepted)
+})

@@ -92,7 +92,8 @@ export async function startRecovery(options: ShardRecoveryOptions): Promise<Shar
       acceptedEpoch = held.ownership().epoch
       lastBatchBefore = held.ownership().lastBatch
     },
-    hasUnfinishedRelease: () => Promise.resolve(false),
+    releaseAcceptsUntil: () => Promise.resolve(),
+    unfinishedRelease: () => Promise.resolve(null),
     stoppedByRecovery: () => Promise.resolve(stored.isRecovering ? 'writes' : null),
     marks: { progress } as Store['marks'],
   }
