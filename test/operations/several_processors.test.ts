@@ -244,6 +244,30 @@ t.test('payments of another shard are no orphan executions of the released one',
   ])
 })
 
+t.test('what another shard has matched is no orphan execution of one restored later', async (t) => {
+  const { ops, worlds } = await startCluster(t, ['books_1', 'books_2'])
+  const [later, first] = worlds
+  await first!.run(enterRecovery('a test'))
+  const lost = ['pout_lost', 'pout_dismissed'].map((id) => execution({ instruction_id: id }))
+  await first!.run(addOrphans(OPERATOR, lost))
+  first!.memory().recovery = null // as after its release
+  const { id } = await pay(first!)
+  const decide = (...words: string[]): Promise<CliResult> =>
+    ops('recovery resolve', ...words, '--evidence', 'line 1', ...BECAUSE)
+  t.match(await decide('pout_lost', '--match', id), printed(`matched to ${id}`))
+  t.match(await decide('pout_dismissed', '--dismiss'), printed('pout_dismissed: resolved'))
+
+  await later!.run(enterRecovery('a test'))
+  const at = toRfc3339(later!.clock.now())
+  const statement = join(all, 'matched_elsewhere.csv')
+  const lines = lost.map((each) => `${at},TX9,${each.instruction_id},executed,VND,12500000\n`)
+  writeFileSync(statement, STATEMENT_HEAD + lines.join(''))
+  const release = ['recovery', 'release', '--shard', 'books_1', '--yes', ...BECAUSE]
+  const released = await ops(...release, '--statement', statement)
+  t.match(released, printed('1 orphan executions are recorded'), released.err)
+  t.match((await ops.json('recovery orphans'))['data'], [{ instruction_id: 'pout_dismissed' }])
+})
+
 t.test('a decision about an orphan execution is one in each shard that lacks it', async (t) => {
   const shards = ['books_1', 'books_2']
   const { ops, worlds } = await startCluster(t, shards)

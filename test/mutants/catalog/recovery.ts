@@ -7,6 +7,10 @@ export const RECOVERY: readonly Mutant[] = [
       '? 0 : epochsBegunBy(clock.now())',
       '? 0 : -epochsBegunBy(clock.now())',
     ],
+    'Books from a release that was cut short pass each later mark.': [
+      'found.epoch > acceptsUntil',
+      'found.epoch > Infinity',
+    ],
   }),
   ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/recovery/recovery_mode', {
     'Recovery mode accepts writes.': [

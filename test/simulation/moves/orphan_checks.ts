@@ -3,7 +3,8 @@
  * end.
  *
  * - What the rail has accepted or executed is a submitted payout of a shard, a payout of another
- *   one, or an orphan execution of each shard that has lost it or may have, once that is released.
+ *   one, or an orphan execution of each shard that has lost it or may have, once that is released:
+ *   but for one that another shard has matched, until it goes back to before that, and later.
  * - An orphan execution of one shard is no payment of another one.
  * - None is lost but by a restore. One that is matched is in the shard of its payout, and both are
  *   of one intention.
@@ -49,6 +50,7 @@ export function createOrphanChecks(options: OrphanChecksOptions): OrphanChecks {
   const known = new Map<string, ReadonlySet<string>>()
   /** The shards that were restored without it, by id of an instruction. */
   const lost = new Map<string, Set<string>>()
+  const matched = new Set<string>()
 
   const read = (): readonly Shard[] =>
     SHARDS.map((name) => {
@@ -70,7 +72,8 @@ export function createOrphanChecks(options: OrphanChecksOptions): OrphanChecks {
       if (state === 'refused') continue
       const other = all.find((each) => each !== shard && each.payouts.has(id))
       const isOwn = (payouts.get(id)?.submittedAt ?? null) !== null
-      const isElsewhere = other !== undefined || lost.get(id)?.has(name) === false
+      const isLost = lost.get(id)?.has(name) !== false && !matched.has(id)
+      const isElsewhere = other !== undefined || !isLost
       assert.ok(orphans.has(id) || isOwn || isElsewhere, `${id} is no orphan execution of ${name}`)
       const isTwice = orphans.has(id) && other !== undefined
       assert.ok(!isTwice, `${id} is an orphan execution of ${name}, and a payment of another shard`)
@@ -111,6 +114,9 @@ export function createOrphanChecks(options: OrphanChecksOptions): OrphanChecks {
   }
   const check = (): readonly Shard[] => {
     const all = read()
+    for (const { orphans } of all)
+      for (const { instruction, matched_to: payment } of orphans.values())
+        if (payment !== null) matched.add(instruction)
     for (const shard of all)
       if (!isRestored(shard.name)) {
         checkComplete(shard, all)

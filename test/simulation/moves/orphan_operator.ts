@@ -140,7 +140,12 @@ export function createOrphanOperator(options: OrphanOperatorOptions): OrphanOper
       (entry) => entry.state !== 'refused' && (fault?.addsOwn !== true || entry.shard === shard),
     )
     const ids = statement.map(({ instruction }) => instruction.id)
-    const { missing } = (await asked(shard, compare(ids))) as { missing: readonly string[] }
+    const unpaid = (await asked(shard, compare(ids))) as { missing: readonly string[] }
+    // The ledgers of all shards are compared: one has what it has matched.
+    const matched = new Set(
+      orphansIn().flatMap((each) => (each.matched_to ? each.instruction : [])),
+    )
+    const missing = unpaid.missing.filter((id) => !matched.has(id))
     const others = await elsewhere(shard, missing)
     const lines = statement
       .filter(({ instruction: { id } }) => missing.includes(id) && !others.has(id))
