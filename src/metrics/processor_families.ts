@@ -63,6 +63,7 @@ export const BOOKS_FAMILIES = {
   causeway_orphan_executions: gauge('Open orphan executions'),
   causeway_corrupt_actors: gauge('Actors with a corrupt snapshot'),
   causeway_corrupt_rows: gauge('Corrupt rows found since the start'),
+  causeway_store_damaged: gauge('1 since a read of the books has met a damaged part of them'),
   causeway_store_checkpoints_total: counter('Checkpoints of the write-ahead log; SQLite'),
   causeway_store_synchronous: gauge(
     '1 while commits wait for a standby, 0 while answered requests are on one server only; ' +

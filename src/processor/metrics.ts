@@ -24,7 +24,10 @@ export interface MetricSources {
   readonly pipeline: Pick<Pipeline, 'metrics'>
   readonly memory: Memory
   readonly rules: Pick<Rules, 'rails'>
-  readonly store: Pick<Store, 'checkpoints' | 'synchrony' | 'clockOffsetMs' | 'serverFigures'>
+  readonly store: Pick<
+    Store,
+    'damage' | 'checkpoints' | 'synchrony' | 'clockOffsetMs' | 'serverFigures'
+  >
   readonly bus: { status: Bus['status']; publisher: Pick<Bus['publisher'], 'published'> }
   /** Undefined means that nothing is relayed, as in recovery mode. */
   readonly backlog: () => ReturnType<Relay['backlog']> | undefined
@@ -88,6 +91,7 @@ export function registerMetrics(metrics: Metrics, sources: MetricSources): void 
   })
   metrics.read('causeway_disk_free_bytes', () => disk.freeBytes())
   metrics.read('causeway_disk_low', () => Number(disk.isLow()))
+  metrics.read('causeway_store_damaged', () => Number(store.damage() !== null))
   const { checkpoints, synchrony, clockOffsetMs, serverFigures } = store
   if (checkpoints !== undefined) metrics.read('causeway_store_checkpoints_total', checkpoints)
   if (synchrony !== undefined) registerSynchrony(metrics, synchrony)

@@ -15,7 +15,7 @@ import type { Member } from './cluster/member.js'
 import type { Rules } from './cycle/rules.js'
 
 export interface ReadinessSources {
-  readonly books: Pick<Store, 'synchrony'>
+  readonly books: Pick<Store, 'damage' | 'synchrony'>
   readonly member: Member | undefined
   readonly recovery: Pick<Recovery, 'state'>
   readonly memory: Memory
@@ -88,6 +88,7 @@ function faultsOf(sources: ReadinessSources): readonly string[] {
   const { books, bus, openWork, member, memory, rules } = sources
   return [
     ...[bus.refusal() ?? []].flat().map((reason) => `the bus refuses events: ${reason}`),
+    ...[books.damage() ?? []].flat(),
     ...[books.synchrony?.()?.fault ?? []].flat(),
     ...[...openWork.unnamedRails()].map(
       ([name, count]) => `RAILS_FILE does not name the rail ${name} of ${count} open payments`,

@@ -281,7 +281,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   },
   CausewayWalLarge: { ...one('store_wal_bytes', '300000000x20', '64000000x20'), at: '16m' },
   CausewayBackupOld: { ...one('backup_age_seconds', '90001x20', '0+60x20'), at: '16m' },
-  CausewayIntegrityFailed: { ...one('integrity_failed', '1x2', '0x2'), at: '1m' },
+  CausewayIntegrityFailed: {
+    ...one('integrity_failed', '1x2', '0x2'),
+    alsoFires: [{ causeway_store_damaged: '1x2' }],
+    at: '1m',
+  },
   CausewayCorruptRows: {
     ...one('corrupt_rows', '1x2', '0x2'),
     alsoFires: [{ causeway_corrupt_actors: '1x2' }, { causeway_webhook_corrupt_rows: '1x2' }],

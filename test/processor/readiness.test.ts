@@ -14,9 +14,13 @@ t.test('the supervisor gets every link that is down, with its reason', async (t)
     refusal: null as string | null,
     screening: null as string | null,
     sync: null as string | null,
+    damage: null as string | null,
   }
   const sources: ReadinessSources = {
-    books: { synchrony: () => ({ fault: links.sync, standbys: null }) },
+    books: {
+      synchrony: () => ({ fault: links.sync, standbys: null }),
+      damage: () => links.damage,
+    },
     member: undefined,
     recovery: { state: () => ({ mode: 'normal' }) },
     memory: world.memory(),
@@ -46,4 +50,7 @@ t.test('the supervisor gets every link that is down, with its reason', async (t)
   t.equal(told(), 'screening does not answer: UNAVAILABLE')
   links.sync = 'commits wait for no standby'
   t.equal(told(), 'screening does not answer: UNAVAILABLE; commits wait for no standby')
+  links.screening = links.sync = null
+  links.damage = 'processor.db is damaged'
+  t.equal(told(), 'processor.db is damaged')
 })

@@ -404,3 +404,22 @@ t.test('committed rows survive a kill of the server', async (t) => {
   t.equal((await dueIds(next.store, 'intents', instant(5), 99)).length, 20)
   t.equal((await next.store.boot(instant(0))).lastBatch, 20)
 })
+
+t.test('a read that meets a damaged page is told, and other reads go on', async (t) => {
+  const shard = newShard()
+  const { store, failure } = await opened(t, shard)
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  const connection = await connected(t, shard)
+  await connection.exec(
+    `CREATE FUNCTION damaged() RETURNS boolean STABLE LANGUAGE plpgsql AS
+       $$ BEGIN RAISE 'invalid page in block 0' USING ERRCODE = 'data_corrupted'; END $$;
+     ALTER TABLE events RENAME TO kept;
+     CREATE VIEW events AS SELECT * FROM kept WHERE damaged()`,
+  )
+  t.equal(store.damage(), null)
+  const fault = 'database postgres is damaged: invalid page in block 0'
+  await t.rejects(store.openEvents(0, 1), { message: fault })
+  t.equal(store.damage(), fault)
+  t.same(await dueIds(store, 'intents', instant(9e12), 1), ['pi_1'])
+  t.equal(failure(), undefined)
+})

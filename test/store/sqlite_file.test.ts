@@ -1,5 +1,13 @@
 /** The SQLite file of the store: its WAL, its single writer. */
-import { copyFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -87,6 +95,32 @@ t.test('an error of a damaged file names it', async (t) => {
   truncateSync(cut, 8_192)
   await t.rejects(openStore(cut), /cut\.db is damaged: SQLITE_CORRUPT/)
 })
+
+t.test('a read that meets a damaged page is told, and other reads go on', async (t) => {
+  const file = join(tempFolder(t), 'processor.db')
+  const made = await openStore(file)
+  await made.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  await made.close()
+  await damageTable(file, 'events')
+  const store = await openStore(file)
+  t.teardown(() => store.close())
+  t.equal(store.damage(), null)
+  await t.rejects(store.openEvents(0, 1), /processor\.db is damaged: SQLITE_CORRUPT/)
+  t.match(store.damage(), /processor\.db is damaged: SQLITE_CORRUPT/)
+  t.same(await dueIds(store, 'intents', instant(9e12), 1), ['pi_1'])
+})
+
+/** Overwrites the first page of a table and of each of its indexes. */
+async function damageTable(file: string, table: string): Promise<void> {
+  const database = await openDatabase(file)
+  const sql = `SELECT (rootpage - 1) * page_size AS at, page_size AS size
+    FROM sqlite_schema, pragma_page_size WHERE tbl_name = ? AND rootpage > 0`
+  const pages = await database.all<{ at: number; size: number }>(sql, [table])
+  await database.close()
+  const descriptor = openSync(file, 'r+')
+  for (const { at, size } of pages) writeSync(descriptor, Buffer.alloc(size, 255), 0, size, at)
+  closeSync(descriptor)
+}
 
 t.test('a value the driver would turn into NULL does not compile', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'x.db'))

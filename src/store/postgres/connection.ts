@@ -19,6 +19,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import { SECOND } from '../../base/clock.js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
+import { isDamage } from '../damage.js'
 import type { Bindable, Reader } from '../database.js'
 import { POSTGRES } from '../dialect.js'
 import { answerWithin, NoAnswer } from './answers.js'
@@ -288,9 +289,12 @@ function connectionOf({ client, target, session, isReadOnly, server }: Dialled):
   let closing = false
   let last: Promise<unknown> = Promise.resolve()
 
+  const named = (error: Error): void => {
+    if (isDamage(error)) error.message = `database ${target.database} is damaged: ${error.message}`
+  }
   const inOrder = <Answer>(send: () => Promise<Answer>): Promise<Answer> => {
     const answer = last.then(send)
-    last = answer.catch(() => undefined)
+    last = answer.catch(named)
     return answer
   }
   const query = (sql: string, parameters: readonly Bindable[] = []): Promise<pg.QueryResult> => {

@@ -9,6 +9,7 @@ import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
 import { acceptUntil, countBegunReleases, readUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
+import { createDamageWatch } from '../damage.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
 import {
@@ -38,7 +39,13 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     { background: 'by index', prefetch: 'by index', lists: 'by cost' },
     { prefetch: ANSWER_WITHIN_MS }, // every command waits for it
   )
-  const { background, prefetch, lists } = schema.readers
+  const damage = createDamageWatch()
+  const { readers } = schema
+  const [background, prefetch] = [
+    damage.watched(readers.background),
+    damage.watched(readers.prefetch),
+  ]
+  const lists = damage.watched(readers.lists)
   const { booksId } = await readProgress(background)
   const figures = watchServerFigures(lists, options.pause)
   let acceptedEpoch = await readAcceptedEpoch(background)
@@ -63,6 +70,7 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
     lists: createLists(lists),
     marks: progressQueries(background, progress),
     onFailure: schema.onFailure,
+    damage: damage.found,
     synchrony: schema.synchrony,
     clockOffsetMs: schema.clockOffsetMs,
     serverFigures: figures.latest,

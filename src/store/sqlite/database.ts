@@ -36,6 +36,7 @@ import {
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { diskFullText, isDiskFull } from '../../base/disk_full.js'
+import { isDamage } from '../damage.js'
 import { CHECKPOINT_PRAGMAS, createCheckpoints } from './checkpoints.js'
 import type { Bindable, Database } from '../database.js'
 import { SQLITE } from '../dialect.js'
@@ -246,8 +247,7 @@ function withPromises(connection: sqlite3.Database, file: string): Database {
 
 /** The error of a file that SQLite cannot read or extend, with its name. Any other as it is. */
 function fileNamed(error: Error & { readonly code?: string }, file: string): Error {
-  if (error.code === 'SQLITE_CORRUPT' || error.code === 'SQLITE_NOTADB')
-    error.message = `${file} is damaged: ${error.message}`
+  if (isDamage(error)) error.message = `${file} is damaged: ${error.message}`
   else if (isDiskFull(error)) error.message = diskFullText(file, error)
   return error
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { projectRoot } from '../../base/project_root.js'
 import { acceptUntil, countBegunReleases, readUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
+import { createDamageWatch } from '../damage.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readProgress, type Progress } from '../progress.js'
 import {
@@ -42,9 +43,11 @@ export async function openStore(file: string, open = openDatabase): Promise<Stor
   const writer = await open(file, { migrations: PROCESSOR_SCHEMA, sole: true })
   await writer.exec(COMMIT_VIEWS)
   await writer.run(NEW_NONCE_SALT)
-  const reader = await open(file, { readOnly: true })
-  const background = await open(file, { readOnly: true })
-  const listing = await open(file, { readOnly: true })
+  const damage = createDamageWatch()
+  const openReader = async () => damage.watched(await open(file, { readOnly: true }))
+  const reader = await openReader()
+  const background = await openReader()
+  const listing = await openReader()
   let progress: Progress = await readProgress(background)
 
   return {
@@ -73,6 +76,7 @@ export async function openStore(file: string, open = openDatabase): Promise<Stor
     lists: createLists(listing),
     marks: progressQueries(background, () => progress),
     onFailure: () => undefined,
+    damage: damage.found,
     checkpoints: () => writer.checkpoints?.() ?? 0,
     stoppedByRecovery: () => readStoppedByRecovery(background),
     copiedAt: () => readCopiedAt(background),
