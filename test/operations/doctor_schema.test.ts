@@ -9,6 +9,7 @@ import { schema } from '../../src/operations/doctor/schema.js'
 import { readSettings } from '../../src/settings/settings_reader.js'
 import { CLUSTER_SCHEMA } from '../../src/store/cluster/cluster.js'
 import { migrate } from '../../src/store/postgres/migrate.js'
+import { POOL_SCHEMA } from '../../src/store/postgres/copy.js'
 import { BOOKS } from '../../src/store/postgres/store.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { frozenNames, unpack } from '../golden/frozen.js'
@@ -77,7 +78,18 @@ t.test('schemas of PostgreSQL', { skip: noPostgres }, async (t) => {
   await migrate(books, 'books_1', BOOKS)
   const cluster = await connectedTo(t, url, 'cluster')
   await migrate(cluster, 'cluster', CLUSTER_SCHEMA)
+  // Its role may read its own schema and make none.
+  await books.exec("CREATE ROLE pools LOGIN PASSWORD 'x'; CREATE SCHEMA pool_1 AUTHORIZATION pools")
+  const poolUrl = url.replace(/\/\/.*@/, '//pools:x@')
+  const pool = await connectedTo(t, poolUrl, 'pool_1')
+  await migrate(pool, 'pool_1', POOL_SCHEMA)
+  const withPools = { DATA_DIR, STORE_URL: url, WEBHOOK_STORE_URL: poolUrl }
   t.same(await look(), [])
+  t.same(await found(withPools), [])
+  await pool.exec('DROP INDEX deliveries_due')
+  const ofPool = ['schema pool_1 lacks the index deliveries_due']
+  t.same(await found(withPools), ofPool)
+  t.same(await look(), ofPool)
 
   await books.exec(`DROP INDEX payouts_due; CREATE INDEX mine ON payouts (state);
     ALTER TABLE payouts DROP CONSTRAINT payouts_pkey;

@@ -13,6 +13,7 @@ import {
   parseStoreUrl,
   type Connection,
 } from '../../store/postgres/connection.js'
+import { POOL_SCHEMA } from '../../store/postgres/copy.js'
 import type { SchemaDefinition } from '../../store/postgres/migrate.js'
 import {
   expectedParts,
@@ -32,11 +33,16 @@ export const schema: Area = {
     const findings = await ofFiles(settings)
     const url = storeUrl(settings, settings.DATA_DIR)
     if (url === '') return checked(findings)
-    const connection = await connectToPrimary(parseStoreUrl(url), settings.SHARD, 'doctor')
+    const poolUrl = settings.WEBHOOK_STORE_URL || url
+    const connect = (to: string): Promise<Connection> =>
+      connectToPrimary(parseStoreUrl(to), settings.SHARD, 'doctor')
+    const connection = await connect(url)
+    const ofPools = poolUrl === url ? connection : await connect(poolUrl)
     try {
-      return await ofServer(connection, findings)
+      return await ofServer(connection, ofPools, findings)
     } finally {
       await connection.close()
+      if (ofPools !== connection) await ofPools.close()
     }
   },
 }
@@ -76,27 +82,50 @@ async function partsOf(file: Database): Promise<SchemaParts> {
   return new Map(rows.map(({ name, text }) => [name, text.replaceAll(/[\s"]+/g, '')]))
 }
 
-async function ofServer(connection: Connection, findings: Finding[]): Promise<Seen> {
-  const schemas: (readonly [string, SchemaDefinition])[] = [
-    ...(await schemasWith(connection, 'owner', 'payouts')).map((name) => [name, BOOKS] as const),
-    ...(await schemasWith(connection, 'version', 'placements')).map(
-      (name) => [name, CLUSTER_SCHEMA] as const,
-    ),
-  ]
-  for (const [name, definition] of schemas) {
-    const { version, parts, hasCopies } = await readSchema(connection, name, definition)
-    try {
-      const expected = await expectedParts(connection, definition, version)
-      findings.push(...differences(`schema ${name}`, parts, expected, hasCopies))
-    } catch (error) {
-      if ((error as { code?: string }).code !== NOT_ALLOWED) throw error
-      return {
-        kind: 'unknown',
-        reason: `GRANT CREATE ON DATABASE to our role: ${messageOf(error)}`,
-      }
+/**
+ * @param ofPools of the role that may read the pools; a role of theirs may not create what is
+ * compared with them
+ */
+async function ofServer(
+  connection: Connection,
+  ofPools: Connection,
+  findings: Finding[],
+): Promise<Seen> {
+  const kinds = [
+    [connection, BOOKS, 'owner', 'payouts'],
+    [connection, CLUSTER_SCHEMA, 'version', 'placements'],
+    [ofPools, POOL_SCHEMA, 'owner', 'deliveries'],
+  ] as const
+  for (const [reader, definition, one, other] of kinds) {
+    for (const name of await schemasWith(reader, one, other)) {
+      const fault = await compare({ name, definition, reader }, connection, findings)
+      if (fault !== null) return { kind: 'unknown', reason: fault }
     }
   }
   return checked(findings)
+}
+
+/** @returns why a schema cannot be compared */
+async function compare(
+  { name, definition, reader }: NamedSchema,
+  creator: Connection,
+  findings: Finding[],
+): Promise<string | null> {
+  const { version, parts, hasCopies } = await readSchema(reader, name, definition)
+  try {
+    const expected = await expectedParts(creator, definition, version)
+    findings.push(...differences(`schema ${name}`, parts, expected, hasCopies))
+    return null
+  } catch (error) {
+    if ((error as { code?: string }).code !== NOT_ALLOWED) throw error
+    return `GRANT CREATE ON DATABASE to our role: ${messageOf(error)}`
+  }
+}
+
+interface NamedSchema {
+  readonly name: string
+  readonly definition: SchemaDefinition
+  readonly reader: Connection
 }
 
 const NOT_ALLOWED = '42501'

@@ -21,7 +21,7 @@ import {
   type StoredTable,
 } from '../sqlite/table_pages.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
-import { migrate } from './migrate.js'
+import { migrate, type SchemaDefinition } from './migrate.js'
 import { BOOKS } from './store.js'
 
 const POOL_STORE = join(projectRoot(), 'actors/webhook/store')
@@ -53,6 +53,9 @@ const KINDS = {
     setting: 'WEBHOOK_POOL_SCHEMA',
   },
 } as const satisfies Readonly<Record<string, Kind>>
+
+/** The schema of a webhook pool. */
+export const POOL_SCHEMA: SchemaDefinition = { migrations: KINDS.pool.postgres }
 
 /** The migrations of a SQLite file. */
 export const migrationsOf = (holds: keyof typeof KINDS): string => KINDS[holds].sqlite
