@@ -1,17 +1,6 @@
-/**
- * Parts of a database that it cannot read because its file or disk is damaged. What does not need
- * them goes on.
- */
+/** Whether a read has met a damaged part of the database. What does not need the part goes on. */
+import { isDamage } from '../base/damage.js'
 import type { Reader } from './database.js'
-
-/** SQLite's, and data_corrupted and index_corrupted of PostgreSQL. */
-const CODES: readonly unknown[] = ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'XX001', 'XX002']
-
-export const isDamage = (error: Error): boolean => CODES.includes((error as Coded).code)
-
-interface Coded {
-  readonly code?: string
-}
 
 export function createDamageWatch() {
   let found: string | null = null

@@ -228,7 +228,7 @@ export interface Store {
   unfinishedRelease(): Promise<UnfinishedRelease | null>
   /** Called once when the store can no longer commit, with a Deposed or another error. */
   onFailure(report: (error: Error) => void): void
-  /** The first damage of the database that a read has met since the start. Null if there is none. */
+  /** The first damage that a read has met since the start. Null if there is none. */
   damage(): string | null
   /** Checkpoints since the start. Absent means that the database does them by itself. */
   checkpoints?(): number

@@ -36,7 +36,7 @@ import {
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { diskFullText, isDiskFull } from '../../base/disk_full.js'
-import { isDamage } from '../damage.js'
+import { isDamage } from '../../base/damage.js'
 import { CHECKPOINT_PRAGMAS, createCheckpoints } from './checkpoints.js'
 import type { Bindable, Database } from '../database.js'
 import { SQLITE } from '../dialect.js'
