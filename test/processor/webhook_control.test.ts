@@ -1,6 +1,5 @@
-/** The control stream: responses of all pools, faults, timeouts and bounds. */
-import { credentials, Server, type ClientDuplexStream } from '@grpc/grpc-js'
-import { listenGrpc } from '../support/grpc_listen.js'
+/** The control stream: responses of all pools, faults, timeouts and bounds, refused redrives. */
+import { credentials, Server, type ClientDuplexStream, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ControlResponse } from '../../protos/types/causeway/internal/v1/ControlResponse.js'
 import type { ClaimedEvents__Output as ClaimedEvents } from '../../protos/types/causeway/internal/v1/ClaimedEvents.js'
@@ -14,6 +13,8 @@ import {
   webhookControlService,
   type PoolConnected,
 } from '../../src/processor/servers/webhook_control.js'
+import { webhookAdminService } from '../../src/processor/servers/webhook_admin.js'
+import { listenGrpc } from '../support/grpc_listen.js'
 import { eventually } from '../support/eventually.js'
 
 /** Nothing that is to come in time is late, however busy the machine. */
@@ -216,4 +217,19 @@ t.test('a claim is incomplete while a pool is silent or has not come yet', async
   await greet(await connect(() => undefined), 2)
   t.equal((await claim(1)).complete, false)
   t.equal((await claim(2)).complete, false, 'the first one is expected')
+})
+
+t.test('a redrive since no moment, or of no endpoint, is refused', async (t) => {
+  const dependencies = { memory: { endpoints: new Map() } }
+  const { Redrive } = webhookAdminService(dependencies as never, {} as never)
+  const codeOf = (request: object): unknown => {
+    let code: unknown = 'passed on'
+    const call = { request: { actor: null, since: '0', ...request } }
+    Redrive(call as never, (error) => (code = error?.code))
+    return code
+  }
+  for (const since of [String(2n ** 60n), '8640000000000001', '-1']) {
+    t.equal(codeOf({ since }), status.INVALID_ARGUMENT, since)
+  }
+  t.equal(codeOf({ endpoint_id: 'we_x' }), status.NOT_FOUND)
 })

@@ -124,7 +124,7 @@ export const AUTHENTICATION: readonly Mutant[] = [
       'given.revokedAt',
     ],
   }),
-  ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/signed_requests', {
+  ...faultsIn('src/processor/cycle/pipeline.ts', 'processor/repeated_requests', {
     'A slow gateway lets a request in whose nonce is forgotten.': [
       'Math.abs(requestsNow - (signedAt ?? requestsNow))',
       '((signedAt ?? requestsNow) - requestsNow)',

@@ -25,7 +25,7 @@ export const IDEMPOTENCY: readonly Mutant[] = [
       'const reference = given.reference',
     ],
   }),
-  ...faultsIn('src/processor/commands/intents/intent_create.ts', 'processor/keyed_requests', {
+  ...faultsIn('src/processor/commands/intents/intent_create.ts', 'processor/repeated_requests', {
     'A key creates the same intent in another corridor.': [
       '${cents} ${corridor} ${attestations}',
       '${cents} ${attestations}',

@@ -120,7 +120,7 @@ export const LIFECYCLE: readonly Mutant[] = [
       "          actions: ['recordReturn', 'refund', 'publishReversed'],",
     ],
   }),
-  ...faultsIn('actors/payout/machine.ts', 'processor/payout_review', {
+  ...faultsIn('actors/payout/machine.ts', 'processor/payout_decisions', {
     'A rejected payout keeps its reservation.': [
       '        reject: {\n' +
         "          target: 'failed',\n" +

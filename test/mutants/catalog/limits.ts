@@ -21,7 +21,7 @@ export const LIMITS: readonly Mutant[] = [
       'gathering.changes < 0',
     ],
   }),
-  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/suspension', {
+  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/partners', {
     'A suspended partner pays out.': [
       "if (isSuspended(ctx.memory, tenant)) return refused('partner_suspended')",
       '',
@@ -45,7 +45,7 @@ export const LIMITS: readonly Mutant[] = [
       '',
     ],
   }),
-  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/payout_review', {
+  ...faultsIn('src/processor/commands/payouts/payout_check.ts', 'processor/payout_decisions', {
     'A payout of exactly the review amount is paid without a review.': [
       'reviewFrom !== null && amount >= reviewFrom',
       'reviewFrom !== null && amount > reviewFrom',
@@ -66,47 +66,43 @@ export const LIMITS: readonly Mutant[] = [
       'JSON.stringify([userId, corridor])',
     ],
   }),
-  ...faultsIn('src/processor/commands/intents/intent_scan.ts', 'processor/suspension', {
+  ...faultsIn('src/processor/commands/intents/intent_scan.ts', 'processor/partners', {
     'A suspended partner scans.': [
       "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
       '',
     ],
   }),
-  ...faultsIn('src/processor/commands/intents/intent_create.ts', 'processor/suspension', {
+  ...faultsIn('src/processor/commands/intents/intent_create.ts', 'processor/partners', {
     'A suspended partner creates intents.': [
       'partner === undefined || partner.suspended',
       'partner === undefined',
     ],
   }),
-  ...faultsIn(
-    'src/processor/commands/beneficiaries/beneficiary_create.ts',
-    'processor/suspension',
-    {
-      'A suspended partner creates beneficiaries.': [
-        "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
-        '',
-      ],
-    },
-  ),
-  ...faultsIn('src/processor/commands/funds/fx_quote_create.ts', 'processor/suspension', {
+  ...faultsIn('src/processor/commands/beneficiaries/beneficiary_create.ts', 'processor/partners', {
+    'A suspended partner creates beneficiaries.': [
+      "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
+      '',
+    ],
+  }),
+  ...faultsIn('src/processor/commands/funds/fx_quote_create.ts', 'processor/partners', {
     'A suspended partner gets FX quotes.': [
       "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
       '',
     ],
   }),
-  ...faultsIn('src/processor/commands/funds/fx_conversion_create.ts', 'processor/suspension', {
+  ...faultsIn('src/processor/commands/funds/fx_conversion_create.ts', 'processor/partners', {
     'A suspended partner converts.': [
       "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
       '',
     ],
   }),
-  ...faultsIn('src/processor/commands/funds/sandbox_deposit.ts', 'processor/suspension', {
+  ...faultsIn('src/processor/commands/funds/sandbox_deposit.ts', 'processor/partners', {
     'A suspended partner deposits.': [
       "if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')",
       '',
     ],
   }),
-  ...faultsIn('src/processor/commands/intents/intent_remint.ts', 'processor/suspension', {
+  ...faultsIn('src/processor/commands/intents/intent_remint.ts', 'processor/partners', {
     'A suspended partner gets further session tokens.': [
       "live.state === 'created' && isSuspended(memory, tenant)",
       'false',

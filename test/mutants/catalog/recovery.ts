@@ -156,7 +156,7 @@ export const RECOVERY: readonly Mutant[] = [
   ...faultsIn('src/base/csv.ts', 'reconciliation/statement', {
     'A reference that looks escaped is read as another one.': ["/^'*[=+", '/^[=+'],
   }),
-  ...faultsIn('src/store/rail_movements.ts', 'processor/rail_movements', {
+  ...faultsIn('src/store/rail_movements.ts', 'processor/accounting', {
     'The booking of a matched execution is not that of its line in the statement.': [
       'coalesce(d.entity, (${MATCHED}), e.entity)',
       'coalesce(d.entity, e.entity)',

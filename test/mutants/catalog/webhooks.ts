@@ -37,7 +37,7 @@ export const WEBHOOKS: readonly Mutant[] = [
       "filter.includes('*')",
     ],
   }),
-  ...faultsIn('src/processor/cache/endpoint_table.ts', 'processor/event_list', {
+  ...faultsIn('src/processor/cache/endpoint_table.ts', 'processor/events', {
     'Events of a disabled endpoint are settled and not held.': [
       "status !== 'deleted'",
       "status === 'enabled'",
@@ -48,7 +48,7 @@ export const WEBHOOKS: readonly Mutant[] = [
       'const existing = [...all.values()].filter',
     ],
   }),
-  ...faultsIn('src/processor/changes/event_publish.ts', 'processor/event_list', {
+  ...faultsIn('src/processor/changes/event_publish.ts', 'processor/events', {
     'An event without a subscriber stays open.': ['batch.settledEvents.push(id)', ''],
   }),
   ...faultsIn('src/bus/event_stream.ts', 'bus/nats', {
@@ -101,7 +101,7 @@ export const WEBHOOKS: readonly Mutant[] = [
       '(SELECT max(at + latency_ms) FROM attempts',
     ],
   }),
-  ...faultsIn('src/processor/queries/find.ts', 'processor/find_deliveries', {
+  ...faultsIn('src/processor/queries/find.ts', 'processor/deliveries', {
     'What does not fit into an answer of a pool is not shown.': [
       'if (isCut && event_ids.length > 1) {',
       'if (isCut && event_ids.length > 1_000) {',

@@ -1,13 +1,49 @@
-/** Pagination with rows of any size. */
-import fc from 'fast-check'
+/** Pages of lists: their cursors, and rows of any size. */
 import t from 'tap'
-import { LIST_LIMIT_MAX, PAGE_BYTES } from '../../src/base/constants.js'
+import fc from 'fast-check'
+import type { MasterKey } from '../../src/auth/master_key.js'
 import { createCursors } from '../../src/processor/keys/cursors.js'
+import { LIST_LIMIT_MAX, PAGE_BYTES } from '../../src/base/constants.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
 import { pageOf, pageView } from '../../src/processor/queries/page.js'
 import type { PageView } from './scenarios.js'
 
-const cursors = createCursors([{ kid: 'k1', bytes: Buffer.alloc(32, 7) }])
+const key = (kid: string, byte: number): MasterKey => ({ kid, bytes: Buffer.alloc(32, byte) })
+const cursors = createCursors([key('k1', 1)])
+
+t.test('a cursor is valid only for its own list', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 1 }),
+      fc.string({ minLength: 1 }),
+      fc.string(),
+      (list, position, other) => {
+        const cursor = cursors.make(list, position)
+        const isOther = other !== list
+        return (
+          cursors.open(list, cursor) === position &&
+          (!isOther || cursors.open(other, cursor) === undefined)
+        )
+      },
+    ),
+  )
+  return Promise.resolve()
+})
+
+t.test('a cursor with one changed character is refused', async (t) => {
+  const cursor = cursors.make('list', 'pout_01')
+  for (let at = 0; at < cursor.length; at++) {
+    const changed = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1)
+    t.equal(cursors.open('list', changed), undefined, changed)
+  }
+})
+
+t.test('a cursor of a replaced key is valid, one of an unknown key is not', async (t) => {
+  const cursor = cursors.make('list', 'here')
+  t.equal(createCursors([key('k2', 2), key('k1', 1)]).open('list', cursor), 'here')
+  t.equal(createCursors([key('k2', 2)]).open('list', cursor), undefined)
+})
+
 const vault = { cursors } as unknown as Vault
 
 interface Sized {
