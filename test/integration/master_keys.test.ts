@@ -12,6 +12,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout } from '../support/requests.js'
+import { runProcess } from '../support/single_process.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 t.setTimeout(0)
@@ -57,6 +58,9 @@ t.test('a master key is rotated without a change for partners', async (t) => {
   t.match(before, { intent: { status: 201 }, payout: { status: 202 } })
   const payoutId = (before.payout.body as { id: string }).id
   await stack.stop()
+  writeFileSync(keyFile, NEW)
+  const missing = await runUntilExit(dataDir, settings)
+  t.match(missing.output, 'processor does not start: the master key file lacks old')
 
   stack = await startWith(NEW + OLD)
   // A signing key, a webhook secret, a beneficiary and its payout.
@@ -66,12 +70,6 @@ t.test('a master key is rotated without a change for partners', async (t) => {
       { kid: 'old', values: 4 },
     ],
   })
-  await stack.stop()
-  writeFileSync(keyFile, NEW)
-  const missing = await runUntilExit(dataDir, settings)
-  t.match(missing.output, 'processor does not start: the master key file lacks old')
-
-  stack = await startWith(NEW + OLD)
   const { out } = await ops('master-key reencrypt', '--reason', 'yearly rotation')
   t.match(out, /^new +4 values +encrypts since /m)
   t.match(out, /^old +0 values +unused: can be removed from the file from /m)
@@ -110,17 +108,15 @@ t.test('a master key is rotated without a change for partners', async (t) => {
 })
 
 t.test('production requires a key file that only its owner can read', async (t) => {
-  const elsewhere = join(tempFolder(t), 'data')
-  const file = join(t.testdirName, 'own.key')
+  const file = join(tempFolder(t), 'own.key')
   const production = {
-    ...{ MASTER_KEY_FILE: file, PRODUCTION_HOSTS: 'api.production.localhost' },
-    ...{ WEBHOOK_ALLOW_PRIVATE: 'false', ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes' },
+    ...{ DATA_DIR: t.testdirName, MASTER_KEY_FILE: file, NATS_URL: 'nats://127.0.0.1:1' },
+    ...{ PRODUCTION_HOSTS: 'api.production.localhost', ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes' },
   }
-  const missing = await runUntilExit(elsewhere, production)
-  t.not(missing.exitCode, 0)
-  t.match(missing.output, `processor does not start: master key file ${file} is missing`)
+  const ended = () => runProcess('src/processor/main.js', production)
+  const missing = `master key file ${file} is missing`
+  t.match(await ended(), { exitCode: 1, err: missing })
   writeFileSync(file, OLD, { mode: 0o644 })
-  const readable = await runUntilExit(elsewhere, production)
-  t.not(readable.exitCode, 0)
-  t.match(readable.output, `${file} is accessible to others (mode 644): chmod 600`)
+  const readable = `${file} is accessible to others (mode 644): chmod 600`
+  t.match(await ended(), { exitCode: 1, err: readable })
 })

@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.js'
 import { operatorCli, refused, usageError } from '../support/operator_cli.js'
 import type { CliResult } from '../support/program.js'
 import { executedAt, writeStatement } from '../support/rail_journal.js'
-import { saveBooks } from '../support/saved_books.js'
+import { saveRunningBooks } from '../support/saved_books.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { idIn, payByQr, requestPayout, untilStatus } from '../support/payments.js'
@@ -80,14 +80,11 @@ const openOrphans = async (): Promise<readonly Orphan[]> => {
 }
 
 async function loseBooks(): Promise<{ before: string; lost: readonly string[] }> {
-  let stack = await start()
-  const before = await paidOut(stack.partner, 'before')
-  await untilSettled()
-  await stack.stop()
-  const older = saveBooks(dataDir)
-
-  stack = await start()
+  const stack = await start()
   const { partner } = stack
+  const before = await paidOut(partner, 'before')
+  await untilSettled()
+  const older = await saveRunningBooks(dataDir)
   const payouts = await Promise.all(keys.map((key) => paidOut(partner, key)))
   const intents = await Promise.all(users.map((user) => paidByQr(partner, user)))
   await untilSettled()

@@ -1,15 +1,15 @@
 /**
- * Copies of the books of a stopped stack, as backups have them: of the SQLite file and its WAL, or
- * by pg_dump.
+ * Copies of the books of a stack, as backups have them: of the SQLite file, or by pg_dump.
  *
  * - On PostgreSQL a folder and its copies have the same schemas, so one stack runs at a time.
  * - A copy in PostgreSQL has no owner, so the next processor takes over at once.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { FILES, webhookSchema } from '../../src/base/subjects.js'
 import { parseStoreUrl } from '../../src/store/postgres/connection.js'
+import { takeSnapshot } from '../../src/store/sqlite/database_copy.js'
 import { findPostgres } from '../../src/supervisor/postgres_server.js'
 import {
   discardBooks,
@@ -29,17 +29,36 @@ export interface SavedBooks {
   restore(folder: string): Promise<void>
 }
 
-export function saveBooks(folder: string): SavedBooks {
-  if (isOnPostgres()) {
-    const dump = dumpOf(shardOf(folder))
-    return {
-      restore: async (to) => {
-        await discardBooks(to)
-        await load(dump, to)
-      },
-    }
+/** Copies those of a stack that is stopped or was killed, with the WAL. */
+export const saveBooks = (folder: string): SavedBooks =>
+  isOnPostgres()
+    ? dumpedBooks(folder)
+    : filesIn(folder, [FILES.processorDatabase, `${FILES.processorDatabase}-wal`])
+
+/** Copies those of a stack that goes on. */
+export async function saveRunningBooks(folder: string): Promise<SavedBooks> {
+  if (isOnPostgres()) return dumpedBooks(folder)
+  const copied = mkdtempSync(join(folder, 'copy-'))
+  const snapshot = await takeSnapshot(join(folder, FILES.processorDatabase))
+  await snapshot.copyTo(join(copied, FILES.processorDatabase), () => false)
+  await snapshot.close()
+  const saved = filesIn(copied, [FILES.processorDatabase])
+  rmSync(copied, { recursive: true })
+  return saved
+}
+
+function dumpedBooks(folder: string): SavedBooks {
+  const dump = dumpOf(shardOf(folder))
+  return {
+    restore: async (to) => {
+      await discardBooks(to)
+      await load(dump, to)
+    },
   }
-  const parts = [FILES.processorDatabase, `${FILES.processorDatabase}-wal`]
+}
+
+function filesIn(folder: string, names: readonly string[]): SavedBooks {
+  const parts = names
     .filter((name) => existsSync(join(folder, name)))
     .map((name) => ({ name, bytes: readFileSync(join(folder, name)) }))
   return {
