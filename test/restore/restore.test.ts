@@ -8,7 +8,7 @@ import { restoreDrill } from './drill.js'
 t.setTimeout(0)
 
 /** Each lost payment is matched by hand; a few dozen are enough. */
-const PAYERS_PAUSE_MS = 250
+const PAYERS_PAUSE_MS = 750
 
 for (const [rail, before, after] of [
   ['sandbox', 40, 30],

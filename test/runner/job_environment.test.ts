@@ -27,7 +27,7 @@ t.test('its processes have another budget of V8, where there is one', async (t) 
 
 t.test('the options of Node of the run stay', async (t) => {
   const { NODE_OPTIONS } = jobEnvironment({ NODE_OPTIONS: '--no-warnings' })
-  t.match(NODE_OPTIONS, /^--no-warnings( --import=file:\S+\.js){0,2}$/)
+  t.match(NODE_OPTIONS, /^--no-warnings( --import=file:\S+\.js){1,3}$/)
 })
 
 /** Reads a file as the loader does, as other code does, and one that is missing. */
@@ -47,6 +47,19 @@ t.test('its processes read files as others do', async (t) => {
     encoding: 'utf8',
   })
   t.same(JSON.parse(stdout), ['é', 'é', 'é', 'ENOENT'], stderr)
+})
+
+t.test('its processes do not give way to others', async (t) => {
+  const print = `
+    import { getPriority, setPriority } from 'node:os'
+    const before = getPriority()
+    setPriority(19)
+    console.log(getPriority() - before)`
+  const { stdout, stderr } = spawnSync(
+    ...([process.execPath, ['--input-type=module', '--eval', print]] as const),
+    { env: jobEnvironment(process.env), encoding: 'utf8' },
+  )
+  t.equal(stdout, '0\n', stderr)
 })
 
 t.test('certificates of the machine are left out', async (t) => {

@@ -7,9 +7,12 @@ import { projectRoot } from '../../src/base/project_root.js'
  * From 22 on V8 counts calls, optimizes later by itself, and has no such budget; Node reads modules
  * at once.
  */
-const needsPreloads = Number.parseInt(process.versions.node, 10) < 22
+const BEFORE_22 = ['late_optimization', 'module_reads']
 
-const PRELOADS = ['late_optimization', 'module_reads'].map((name) => {
+const PRELOADS = [
+  'equal_priority',
+  ...(Number.parseInt(process.versions.node, 10) < 22 ? BEFORE_22 : []),
+].map((name) => {
   const file = join(projectRoot(), `.build/test/runner/${name}.js`)
   return `--import=${pathToFileURL(file).href}`
 })
@@ -27,6 +30,6 @@ export function jobEnvironment({
     ...environment,
     TAP_TIMEOUT: '0',
     NO_COLOR: '1',
-    NODE_OPTIONS: [options, ...(needsPreloads ? PRELOADS : [])].join(' ').trim(),
+    NODE_OPTIONS: [options, ...PRELOADS].join(' ').trim(),
   }
 }
