@@ -27,10 +27,12 @@ export interface EventReader extends CheckedClient {
   readonly ids: ReadonlySet<string>
 }
 
+/** @param pauseMs after each page but a full one */
 export function startEventReader(
   name: string,
   gateways: readonly Partner[],
   random: SeededRandom,
+  pauseMs = NEXT_AFTER_MS,
 ): EventReader {
   const violations: string[] = []
   const ids = new Set<string>()
@@ -69,7 +71,7 @@ export function startEventReader(
   }
 
   const loop = startLoop(async () => {
-    if ((await read()) !== PAGE - 1) await systemPause(NEXT_AFTER_MS)
+    if ((await read()) !== PAGE - 1) await systemPause(pauseMs)
   })
   return {
     ...{ violations, ids },

@@ -23,8 +23,9 @@ requirePostgres(t)
 
 const WITHIN_MS = 120_000
 /** The moves meet calls in progress; most of the time processors start again. */
-const PAYERS_PAUSE_MS = 200
-const HISTORY_PAUSE_MS = 150
+const PAYERS_PAUSE_MS = 800
+const HISTORY_PAUSE_MS = 600
+const READER_PAUSE_MS = 500
 const BECAUSE = ['--reason', 'a test']
 const dataDir = tempFolder(t)
 const cluster = await aTrialCluster({ dataDir, onRefused: (why) => t.fail(why) })
@@ -59,7 +60,7 @@ const histories = tenants.flatMap(({ name, connections }, index) =>
   ),
 )
 const readers = tenants.map(({ name, connections }, index) =>
-  startEventReader(name, connections, createSeededRandom(4, index)),
+  startEventReader(name, connections, createSeededRandom(4, index), READER_PAUSE_MS),
 )
 const areServed = async (): Promise<void> => {
   const since = performance.now()

@@ -29,18 +29,10 @@ export interface ShardAudit {
   readonly report: string
   /** Intents and payouts. */
   readonly entities: readonly string[]
-  /** Events that endpoints get by default. */
-  readonly events: readonly ShardEvent[]
   /** Tenants whose events have gaps. */
   readonly gaps: readonly string[]
   /** Why submissions were stopped. No pool is ahead of books that lose nothing. */
   readonly stops: readonly string[]
-}
-
-export interface ShardEvent {
-  readonly id: string
-  readonly tenant: string
-  readonly what: string
 }
 
 export async function auditShards({ url, dataDir }: ClusterData): Promise<ClusterAudit> {
@@ -72,15 +64,11 @@ export async function auditShards({ url, dataDir }: ClusterData): Promise<Cluste
   }
 }
 
-type Contents = Pick<ShardAudit, 'entities' | 'events' | 'gaps' | 'stops'>
+type Contents = Pick<ShardAudit, 'entities' | 'gaps' | 'stops'>
 
 async function contentsOf(file: string): Promise<Contents> {
   const books = await openDatabase(file, { readOnly: true })
   const entities = await idsOf(books, 'SELECT id FROM intents UNION ALL SELECT id FROM payouts')
-  const events = await books.all<ShardEvent>(
-    `SELECT id, tenant, entity || ' ' || type AS what FROM events
-     WHERE type <> 'payment_intent.authorized'`,
-  )
   const gaps = await idsOf(
     books,
     `SELECT DISTINCT tenant AS id FROM (
@@ -92,7 +80,7 @@ async function contentsOf(file: string): Promise<Contents> {
     "SELECT cause AS id FROM recoveries WHERE stops = 'submissions' ORDER BY number",
   )
   await books.close()
-  return { entities, events, gaps, stops }
+  return { entities, gaps, stops }
 }
 
 const idsOf = async (database: Database, sql: string): Promise<readonly string[]> =>
