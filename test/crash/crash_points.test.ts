@@ -32,7 +32,7 @@ import {
 const TIMES = Number(process.env['CRASHES'] ?? 1)
 const PAYERS = 2
 /** Points are reached within a second; most of the time a process starts again. */
-const PAUSES_MS = { payer: 100, race: 1_000 }
+const PAUSES_MS = { payer: 300, race: 3_000 }
 const REACHED_WITHIN_MS = 60_000
 /** Minor units; no other deposit has this amount. */
 const DEPOSIT = 100_001

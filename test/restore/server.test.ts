@@ -22,7 +22,7 @@ import { restoreDrill } from './drill.js'
 
 requirePostgres(t)
 
-const PAYERS_PAUSE_MS = 250
+const PAYERS_PAUSE_MS = 750
 
 t.test('a PostgreSQL server is backed up, and its copy verified', async (t) => {
   const server = await startPostgres(t)
