@@ -114,9 +114,10 @@ let compiled: ValidateFunction<Manifest> | undefined
 
 /** The compiler is loaded here, as it would be a seventh of the start of every other command. */
 function isManifest(found: unknown): found is Manifest {
-  compiled ??= new (
-    createRequire(import.meta.url)('ajv') as { readonly Ajv: new () => Ajv }
-  ).Ajv().compile(SHAPE)
+  if (compiled === undefined) {
+    const { Ajv } = createRequire(import.meta.url)('ajv') as { readonly Ajv: new () => Ajv }
+    compiled = new Ajv().compile(SHAPE)
+  }
   return compiled(found)
 }
 
