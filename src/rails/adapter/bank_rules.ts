@@ -119,8 +119,8 @@ export function createBankRules(options: BankRulesOptions): Rules {
     const { transactionId, amount = entry.amount, currency = entry.currency } = execution
     const { destinationAccount = entry.account, destinationBank } = execution
     if (entry.executions > 0) {
-      const isSame = entry.transactionId === transactionId && entry.amount === amount
-      if (!isSame) contradict(entry, 'executed')
+      const isSameAmount = entry.amount === amount && entry.currency === currency
+      if (entry.transactionId !== transactionId || !isSameAmount) contradict(entry, 'executed')
       return entry
     }
     if (entry.state === 'refused') contradict(entry, 'executed')

@@ -177,9 +177,10 @@ async function answer(
   response: ServerResponse,
   options: ReceiverOptions,
 ): Promise<void> {
+  const { socket } = incoming // a request whose connection has ended has none
   try {
     const reply = await replyTo(incoming, options)
-    if (reply === 'cut') return void incoming.socket.destroy()
+    if (reply === 'cut') return void socket.destroy()
     const { status, body, signature } = reply
     if (body === undefined) return void response.writeHead(status).end()
     const header = signature ?? (await options.signer.sign(body))
@@ -189,7 +190,7 @@ async function answer(
     // The rest of a body that is too large is not read.
     if (error instanceof TooLarge) options.onRefused('too_large')
     if (!response.headersSent) response.writeHead(error instanceof TooLarge ? 413 : 500)
-    response.end(() => incoming.socket.destroy())
+    response.end(() => socket.destroy())
   }
 }
 

@@ -29,7 +29,21 @@ export const ISO20022: readonly Mutant[] = [
       'id !== undefined',
     ],
   }),
+  ...faultsIn('src/rails/iso20022/outcome.ts', MESSAGES, {
+    'Of several returns in a message only the first one counts.': [
+      'message.body.TxInf.flatMap',
+      'message.body.TxInf.slice(0, 1).flatMap',
+    ],
+  }),
+  ...faultsIn('src/rails/iso20022/reason_codes.ts', MESSAGES, {
+    'A repeated message refuses the payment, with one of the codes for it.': [", 'DU04'", ''],
+  }),
   ...faultsIn('src/rails/iso20022/shape_reader.ts', MESSAGES, {
+    'An amount without the last digit of its currency is read as a tenth.': [
+      ".padEnd(exponent, '0')",
+      '',
+    ],
+    'An amount beyond 64 bits is read.': ['if (minor > INT64_MAX)', 'if (minor < 0n)'],
     'An amount has more digits than its currency.': [
       ' || !/^0*$/.test(fraction.slice(exponent))',
       '',
@@ -52,6 +66,26 @@ export const ISO20022: readonly Mutant[] = [
       '(isWhole ? statedIn(part) : undefined)',
       '(isWhole === undefined ? undefined : statedIn(part))',
     ],
+    'A charge of another currency is taken off the payment.': [
+      ' && record.Amt.currency === Amt.currency',
+      '',
+    ],
+    'A charge that only the details tell is taken for money of the payment.': [
+      'Chrgs ?? details.Chrgs ?? {',
+      'Chrgs ?? {',
+    ],
+    'A correction that is marked with a digit counts as a return.': [
+      "text === 'true' || text === '1'",
+      "text === 'true'",
+    ],
+    'Bookings of a payment in two currencies are the same one.': [
+      'one.minor === other.minor && one.currency === other.currency',
+      'one.minor === other.minor',
+    ],
+    'An entry with the ids of two payments is of the first one.': [
+      'others.every((other) => other === id) && ',
+      '',
+    ],
     'Of two different bookings of a payment the first one counts.': [
       'if (others.every(({ amount }) => isEqual(amount, first.amount))) saids',
       'saids',
@@ -63,7 +97,25 @@ export const ISO20022: readonly Mutant[] = [
       "Othr?.Id ?? (IBAN && '')",
     ],
   }),
+  ...faultsIn('src/rails/iso20022/statements.ts', 'rails/iso20022/statements', {
+    'An entry that is not booked changes the balance of its statement.': [
+      'Ntry.filter(({ Sts }) => Sts.Cd === BOOKED)',
+      'Ntry',
+    ],
+    'The statements of an account in two currencies are one series.': [
+      'const series = `${accountOf(Acct)} ${currency}`',
+      'const series = accountOf(Acct)',
+    ],
+    'All statements without a number are one.': [
+      'ElctrncSeqNb ?? Id, pagination?.PgNb',
+      "ElctrncSeqNb ?? '', pagination?.PgNb",
+    ],
+  }),
   ...faultsIn('src/rails/iso20022/statement_pages.ts', 'rails/iso20022/statements', {
+    'The opening balance of a statement is that of its last page.': [
+      'opening: pages[0]?.opening ?? null',
+      'opening: last.opening',
+    ],
     'A missing page between others is not noticed.': [
       'if (missing.length > 0) return',
       'if (missing.length > pages.length) return',
@@ -91,6 +143,28 @@ export const ISO20022: readonly Mutant[] = [
       'if (answer.length > 0) return answer',
     ],
   }),
+  ...faultsIn('src/rails/iso20022/transport.ts', MISBEHAVIOR, {
+    'A message that does not tell its length has none that is too large.': [
+      'if (length > max) throw new TooLarge()',
+      '',
+    ],
+  }),
+  ...faultsIn('src/rails/iso20022/transport.ts', 'rails/iso20022/bank', {
+    'A fault of the switch counts as its word that the answer comes later.': [
+      'if (status !== 200) throw new TransportFault(`the switch answered ${status}`)',
+      'if (status !== 200) return undefined',
+    ],
+  }),
+  ...faultsIn('src/rails/iso20022/bank.ts', 'rails/iso20022/bank', {
+    'An answer about another payment counts.': [
+      'saidIn(message, answered).find((each) => each.id === id)',
+      'saidIn(message, answered)[0]',
+    ],
+    'A message is taken before what it says is on disk.': [
+      'await Promise.all(saids',
+      'void Promise.allSettled(saids',
+    ],
+  }),
   ...faultsIn('src/rails/iso20022/bank.ts', MISBEHAVIOR, {
     'A notification of single entries is taken, and nothing of it is stored.': [
       'saids.push(...found.saids)',
@@ -115,6 +189,21 @@ export const ISO20022: readonly Mutant[] = [
       'if (entry.executions > 1 && !isWhole) {',
     ],
   }),
+  ...faultsIn('src/rails/adapter/bank_rules.ts', 'rails/bank_rules', {
+    'A return in another currency counts as a return.': [
+      'amount === entry.amount && currency === entry.currency',
+      'amount === entry.amount',
+    ],
+    'An execution that is told again in another currency is the same one.': [
+      'entry.amount === amount && entry.currency === currency',
+      'entry.amount === amount',
+    ],
+    'After a restart a payment is sent again before the end of the finality window.': [
+      'submittedAt(entry.id) ?? startedAt',
+      'submittedAt(entry.id) ?? plus(startedAt, -finalityWindowMs)',
+    ],
+    'A payment is sent again after its `not_after`.': ['context.now > notAfter', 'context.now < 0'],
+  }),
   ...faultsIn('src/rails/adapter/bank_rules.ts', 'rails/bank_adapter', {
     'A late answer of before the finality window ends a payment.': [
       'submitAgain(entry, outcome.askedAt, context)',
@@ -132,6 +221,10 @@ export const ISO20022: readonly Mutant[] = [
     ],
   }),
   ...faultsIn('src/rails/iso20022/record.ts', 'rails/iso20022/record', {
+    'A recall that is sent again has another moment, so other bytes.': [
+      "VALUES (?, ?) ON CONFLICT DO NOTHING'",
+      "VALUES (?, ?) ON CONFLICT DO UPDATE SET created_at = excluded.created_at'",
+    ],
     'The statements of a year hide those that are missing in the next one.': [
       'number < ? AND at > ?',
       'number < ?',

@@ -89,7 +89,7 @@ t.test('a rejection that says nothing about the payment is no refusal', async (t
   const notFound = { kind: 'not_found' }
   for (const answered of ['submit', 'query', 'nothing'] as const) {
     t.same(outcome(statusReport('RJCT', 'NOOR'), answered), notFound)
-    for (const code of ['AM05', 'DUPL', 'DU03']) {
+    for (const code of ['AM05', 'DUPL', 'DU01', 'DU03', 'DU04', 'DU05']) {
       t.same(outcome(statusReport('RJCT', code), answered), { kind: 'accepted' }, code)
     }
   }
@@ -141,6 +141,50 @@ t.test('statuses, amounts, returns and recalls', async (t) => {
   for (const status of ['ACCR', 'PDCR'])
     t.same(outcome(resolution(status)), { kind: 'accepted' }, status)
   t.same(saidIn(SAMPLES['admi.002.001.01'], 'submit'), [])
+})
+
+t.test('a reason in the words of the network counts as its code', async (t) => {
+  const told = statusReport('RJCT')
+  if (told.name !== 'pacs.002.001.11') throw new Error('another message')
+  const [report] = told.body.TxInfAndSts
+  const because = (Prtry: string): Message => {
+    const StsRsnInf = [{ Rsn: { Prtry }, AddtlInf: [] }]
+    return { ...told, body: { ...told.body, TxInfAndSts: [{ ...report!, StsRsnInf }] } }
+  }
+  t.same(outcome(because('NOOR')), { kind: 'not_found' })
+  t.same(saidIn(because('OWN-7'), 'submit')[0]?.code, 'OWN-7')
+})
+
+t.test('a message about several payments speaks of each', async (t) => {
+  const [one, other] = [PAYOUT, PROXY_TRANSFER.id]
+  const twice = (message: Message, part: string): Message => {
+    const text = writeMessage(message).toString()
+    const [whole = ''] = new RegExp(`<${part}>.*</${part}>`).exec(text) ?? []
+    const second = whole.replaceAll(one, other).replaceAll(uetrOf(one), uetrOf(other))
+    return readMessage(Buffer.from(text.replace(whole, whole + second)), MESSAGE_BOUNDS)
+  }
+  for (const [message, part, kind] of [
+    [statusReport('RJCT', 'AC04'), 'TxInfAndSts', 'refused'],
+    [SAMPLES['pacs.004.001.10'], 'TxInf', 'returned'],
+    [resolution('RJCR', 'CUST'), 'TxInfAndSts', 'recall_refused'],
+    [resolution('RJCR', 'CUST'), 'CxlDtls', 'recall_refused'],
+  ] as const) {
+    t.same(
+      saidIn(twice(message, part), 'nothing').map(({ id, outcome }) => [id, outcome.kind]),
+      [
+        [one, kind],
+        [other, kind],
+      ],
+      part,
+    )
+  }
+})
+
+t.test('a return of less is of the amount that came back', async (t) => {
+  const text = writeMessage(SAMPLES['pacs.004.001.10']).toString()
+  const less = text.replace(/(<RtrdIntrBkSttlmAmt[^>]*>)1250000/, '$11249000')
+  t.not(less, text)
+  t.match(outcome(readMessage(Buffer.from(less), MESSAGE_BOUNDS)), { amount: 1_249_000n })
 })
 
 t.test('the status of a whole message is that of its payment', async (t) => {
@@ -210,6 +254,8 @@ t.test('a report with contradicting references is of no payment', async (t) => {
   for (const changed of [
     text.replace(uetrOf(PAYOUT), uetrOf(other)),
     text.replace(`<OrgnlTxId>${PAYOUT}`, `<OrgnlTxId>${other}`),
+    text.replace(`<OrgnlEndToEndId>${PAYOUT}`, `<OrgnlEndToEndId>${other}`),
+    text.replace(`<OrgnlInstrId>${PAYOUT}`, `<OrgnlInstrId>${other}`),
     text.replaceAll(PAYOUT, 'another-member'),
   ]) {
     t.not(changed, text)
@@ -239,6 +285,10 @@ const FAULTS: readonly (readonly [from: string | RegExp, to: string, fault: RegE
   [/(<Dbtr>.*?<\/Dbtr>)(<DbtrAcct>.*?<\/DbtrAcct>)/, '$2$1', /out of order/],
   ['<ChrgBr>SLEV</ChrgBr>', '<ChrgBr>SLEV</ChrgBr><pwn:a/>', /name/],
   ['</Document>', '</Document><Document/>', /root/],
+  ['</FIToFICstmrCdtTrf>', '</FIToFICstmrCdtTrf><Other/>', /document is not FIToFICstmrCdtTrf/],
+  ['</Othr></Id></DbtrAcct>', '</Othr><IBAN>NL91ABNA0417164300</IBAN></Id></DbtrAcct>', /choice/],
+  [/<Dbtr>.*<\/Dbtr>/, '<Dbtr>Causeway</Dbtr>', /Dbtr has text/],
+  ['Ccy="VND">1250000', `Ccy="THB">${'9'.repeat(18)}.00`, /IntrBkSttlmAmt is too large/],
   ['<Document xmlns', '<Document xmlns:x="y" xmlns', /attributes|namespace/],
 ]
 
@@ -264,6 +314,20 @@ t.test('zeros beyond the digits of a currency are no other amount', async (t) =>
   }
 })
 
+t.test('an amount without all digits of its currency is as large as it is written', async (t) => {
+  for (const [written, minor] of [
+    ['12.5', 1_250n],
+    ['12', 1_200n],
+    ['0.05', 5n],
+  ] as const) {
+    const inBaht = transfer.replace('Ccy="VND">1250000', `Ccy="THB">${written}`)
+    t.not(inBaht, transfer)
+    t.match(readMessage(Buffer.from(inBaht), MESSAGE_BOUNDS).body, {
+      CdtTrfTxInf: [{ IntrBkSttlmAmt: { minor, currency: 'THB' } }],
+    })
+  }
+})
+
 const paidTo = (name: string, amount = TRANSFER.amount) =>
   creditTransfer({ ...TRANSFER, amount, destination: { ...TRANSFER.destination, name } }, AT, US)
 
@@ -276,6 +340,9 @@ t.test('what is written can be read, or is not written', async (t) => {
     t.throws(() => writeMessage(paidTo(name)), { message: 'Nm has a character that XML has not' })
   }
   t.throws(() => writeMessage(paidTo('x', largest + 1n)), /IntrBkSttlmAmt is too large/)
+  t.throws(() => writeMessage(paidTo('x', -1n)), /IntrBkSttlmAmt is no amount/)
+  const small = creditTransfer({ ...PROXY_TRANSFER, amount: 5n }, AT, US)
+  t.match(writeMessage(small).toString(), '<IntrBkSttlmAmt Ccy="THB">0.05<')
 })
 
 t.test('a payee with a blank name is paid without a name', async (t) => {

@@ -144,6 +144,8 @@ interface Posted {
   readonly signature?: string | undefined
   readonly isCertified?: boolean
   readonly method?: string
+  /** Without its length before it. */
+  readonly isChunked?: boolean
 }
 
 /**
@@ -151,7 +153,8 @@ interface Posted {
  *
  * @returns the status. 0 means no connection
  */
-async function post(t: Test, { body, signature, isCertified = true, method = 'POST' }: Posted) {
+async function post(t: Test, posted: Posted) {
+  const { body, signature, isCertified = true, method = 'POST', isChunked = false } = posted
   const us = await ofSwitch()
   const { ca, cert, key } = us.tls
   const agent = new Agent(isCertified ? { ca, cert, key } : { ca })
@@ -163,6 +166,7 @@ async function post(t: Test, { body, signature, isCertified = true, method = 'PO
       resolve(response.statusCode ?? 0)
     })
     call.once('error', () => resolve(0))
+    if (isChunked) call.flushHeaders()
     call.end(body)
   })
 }
@@ -218,6 +222,7 @@ t.test('only signed messages of the switch are taken', async (t) => {
   t.equal(await post(t, { body: transfer, signature: await signer.sign(transfer) }), 400)
   const large = Buffer.alloc(10_000_000, '<a>')
   t.ok([0, 413].includes(await post(t, { body: large, signature })), 'ten megabytes')
+  t.ok([0, 413].includes(await post(t, { body: large, signature, isChunked: true })))
   await hasNotice('message', 'message_malformed pacs.008.001.09')
   await hasNotice('message', 'message_malformed the message is too large')
   await rail.waitFor(pay('paid'), 'executed')

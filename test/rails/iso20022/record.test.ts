@@ -32,6 +32,17 @@ t.test('missing numbers, in whatever order and however often they come', async (
   t.same(await missingAt(8, 11), [9, 10], 'those of the year before are others')
 })
 
+t.test('a message that is sent again has the moment of the first time', async (t) => {
+  const clock = simulatedClock()
+  const record = await openRecord(join(tempFolder(t), 'record.db'), clock)
+  t.teardown(() => record.close())
+  const first = clock.now()
+  t.equal(await record.firstSent('R1'), first)
+  clock.pass(DAY)
+  t.equal(await record.firstSent('R1'), first)
+  t.equal(await record.firstSent('R2'), clock.now())
+})
+
 t.test('the UETRs of sent payments are kept, also across a restart', async (t) => {
   const file = join(tempFolder(t), 'record.db')
   const ids = [1, 2, 3].map((n) => `pout_01KAJ0V8X0000000000000000${n}` as EffectId)

@@ -49,6 +49,8 @@ t.test('the correction of an entry is no return, and an operator is told', async
     notices: [{ kind: 'entry_corrected', subject: PAYOUT, code: 'CRDT' }],
   })
   t.same(await inEntry(t, CREDIT, CORRECTS, RETURNS), { said: [returned], notices: [] })
+  const inDigits = ['<Sts>', '<RvslInd>1</RvslInd><Sts>'] as const
+  t.same((await inEntry(t, CREDIT, inDigits)).said, [], 'as the standard also writes it')
 })
 
 t.test('an entry with charges and with references of the bank is of its payment', async (t) => {
@@ -61,8 +63,11 @@ t.test('an entry with charges and with references of the bank is of its payment'
   const other = [`<InstrId>${PAYOUT}`, `<InstrId>${PROXY_TRANSFER.id}`] as const
   const contradicts = { kind: 'entry_unclear', subject: PROXY_TRANSFER.id, code: 'references' }
   t.same(await inEntry(t, other), { said: [], notices: [contradicts] }, 'two payments')
+  const withoutUetr = [/<UETR>.*<\/UETR>/, ''] as const
+  t.same(await inEntry(t, other, withoutUetr), { said: [], notices: [contradicts] })
 })
 
+const vnd = (amount: number) => `<Amt Ccy="VND">${amount}</Amt>`
 const OTHER = PROXY_TRANSFER.id
 const executedWith = (amount: bigint, id = PAYOUT) => ({
   id,
@@ -81,7 +86,7 @@ const codeOf = (family: string) =>
 const coded = (family: string): Change => ['<BkTxCd>', `<BkTxCd>${codeOf(family)}`]
 
 t.test('a charge of its own with the reference of a payment is no execution', async (t) => {
-  for (const code of ['CHRG', 'COMM', 'FEES', 'TAXE']) {
+  for (const code of ['CHRG', 'COMM', 'COME', 'COMI', 'COMT', 'FEES', 'INTR', 'TAXE']) {
     const charge = { said: [], notices: [noticeOf('charge', code)] }
     t.same(await inEntry(t, booked('5500'), coded(code)), charge, code)
     t.same(await inEntry(t, booked('5500'), coded(code), CREDIT), charge, 'and none returns it')
@@ -92,10 +97,12 @@ t.test('a charge of its own with the reference of a payment is no execution', as
   t.same(await inEntry(t, coded('ESCT')), { said: [EXECUTED], notices: [] })
 })
 
-const charged = (isIncluded: boolean): Change => [
+const DEBITED = '<CdtDbtInd>DBIT</CdtDbtInd>'
+const chargesOf = (isIncluded: boolean, amount = vnd(5_500), direction = DEBITED): string =>
+  `<Chrgs><Rcrd>${amount}${direction}<ChrgInclInd>${isIncluded}</ChrgInclInd></Rcrd></Chrgs>`
+const charged = (...given: Parameters<typeof chargesOf>): Change => [
   '</BkTxCd>',
-  `</BkTxCd><Chrgs><Rcrd><Amt Ccy="VND">5500</Amt><CdtDbtInd>DBIT</CdtDbtInd>` +
-    `<ChrgInclInd>${isIncluded}</ChrgInclInd></Rcrd></Chrgs>`,
+  `</BkTxCd>${chargesOf(...given)}`,
 ]
 
 t.test('charges that an entry includes are not of the payment', async (t) => {
@@ -111,6 +118,24 @@ t.test('charges that an entry includes are not of the payment', async (t) => {
     '</Refs><AmtDtls><TxAmt><Amt Ccy="VND">1250000</Amt></TxAmt></AmtDtls>',
   ]
   t.same(await inEntry(t, booked('1255500'), TxAmt), executed)
+  t.same(await inEntry(t, booked('1255500'), charged(true, vnd(5_500), '')), executed, 'a debit')
+  const reduced = charged(true, vnd(5_500), '<CdtDbtInd>CRDT</CdtDbtInd>')
+  t.same(await inEntry(t, booked('1244500'), reduced), executed, 'a reduction')
+  const abroad = charged(true, '<Amt Ccy="USD">2.00</Amt>')
+  t.same(await inEntry(t, abroad), executed, 'of another currency')
+  const inDetails: Change = ['</Refs>', `</Refs>${chargesOf(true)}`]
+  t.same(await inEntry(t, booked('1255500'), inDetails), executed, 'of the details')
+})
+
+t.test('the amount of the details counts before that of the transaction', async (t) => {
+  const both: Change = [
+    '</Refs>',
+    `</Refs>${vnd(1_250_000)}<AmtDtls><TxAmt>${vnd(1_300_000)}</TxAmt></AmtDtls>`,
+  ]
+  t.same(await inEntry(t, booked('1255500'), both), { said: [EXECUTED], notices: [] })
+  const inDollars: Change = ['<Amt Ccy="VND">1250000<', '<Amt Ccy="USD">50.00<']
+  const converted = await inEntry(t, inDollars, detailed('1250000'))
+  t.same(converted, { said: [EXECUTED], notices: [] }, 'our account is in another currency')
 })
 
 t.test('an entry that does not move the amount of its details is unclear', async (t) => {
@@ -120,6 +145,8 @@ t.test('an entry that does not move the amount of its details is unclear', async
     })
   }
   t.same(await inEntry(t, booked('0')), { said: [], notices: [unclear('zero')] })
+  const less = await inEntry(t, booked('5000'), charged(true))
+  t.same(less, { said: [], notices: [unclear('zero')] }, 'less than its charges')
   const opposite: Change = ['</Refs>', '</Refs><CdtDbtInd>CRDT</CdtDbtInd>']
   t.same(await inEntry(t, opposite), { said: [], notices: [unclear('direction')] })
 })
@@ -137,6 +164,9 @@ t.test('a reference of ours that was cut is told, another one is not ours', asyn
   const named = (text: string): Change => [new RegExp(PAYOUT, 'g'), text]
   const cut = PAYOUT.slice(0, 16)
   t.same(await inEntry(t, named(cut)), { said: [], notices: [unclear('references', cut)] })
+  const cutIntent = OTHER.slice(0, 16)
+  const ofIntent = { said: [], notices: [unclear('references', cutIntent)] }
+  t.same(await inEntry(t, named(cutIntent)), ofIntent)
   for (const other of ['INVOICE-7', 'pi_3MtwBwLkdIwHu7ix28a3tqPa']) {
     t.same(await inEntry(t, named(other)), { said: [], notices: [] }, other)
   }
@@ -146,7 +176,6 @@ t.test('a reference of ours that was cut is told, another one is not ours', asyn
 
 const partOf = (id: string, amount: string, more = '', references = '') =>
   `<TxDtls><Refs><EndToEndId>${id}</EndToEndId>${references}</Refs>${amount}${more}</TxDtls>`
-const vnd = (amount: number) => `<Amt Ccy="VND">${amount}</Amt>`
 const batch = (...parts: readonly string[]): Change => [/<TxDtls>.*<\/TxDtls>/, parts.join('')]
 
 t.test('each part of a batch entry is of its payment', async (t) => {
@@ -161,6 +190,8 @@ t.test('each part of a batch entry is of its payment', async (t) => {
   })
   const back = partOf('SALARY', `${vnd(10)}<CdtDbtInd>CRDT</CdtDbtInd>`)
   t.same((await inEntry(t, booked('1249990'), batch(both[0]!, back))).said, [EXECUTED])
+  const withCharges = await inEntry(t, booked('1755500'), batch(...both), charged(true))
+  t.same(withCharges, { said: executed, notices: [] }, 'with the charges of the whole')
 })
 
 t.test('a batch entry whose parts are not its amount is unclear', async (t) => {
@@ -188,6 +219,16 @@ t.test('a payment that is booked twice is executed once, and an operator is told
   t.same(await inEntry(t, booked('1255500'), different), {
     ...{ said: [], notices: [unclear('repeated')] },
   })
+  const [entry = ''] = /<Ntry>.*<\/Ntry>/.exec(writeMessage(SAMPLES['camt.054.001.08']).toString())!
+  const inBaht = entry.replace('Ccy="VND">1250000', 'Ccy="THB">12500.00')
+  t.same(
+    await inEntry(
+      t,
+      again((same) => same + inBaht),
+    ),
+    { said: [], notices: [unclear('repeated')] },
+    'as many minor units of another currency',
+  )
   const back = '<CdtDbtInd>CRDT</CdtDbtInd>'
   const parts = batch(partOf(PAYOUT, vnd(1_250_000)), partOf(PAYOUT, vnd(1_250_000) + back))
   t.same(await inEntry(t, booked('0'), parts), { said: [EXECUTED, RETURNED], notices: [] })
@@ -215,4 +256,5 @@ t.test('an entry that names a payment by its UETR only is of that payment', asyn
   t.same(await readEntry(t, [], [uetrOnly, CREDIT]), nothing, 'one to us')
   t.same(await readEntry(t, [], [uetrOnly, coded('CHRG')]), nothing, 'a charge')
   t.same(await readEntry(t, [], [uetrOnly, ['<Cd>BOOK', '<Cd>PDNG']]), nothing, 'not booked')
+  t.same(await readEntry(t, [], [uetrOnly, CORRECTS]), nothing, 'a correction')
 })

@@ -73,8 +73,12 @@ t.test('accounts with an IBAN are numbered each by itself', async (t) => {
     t.same(await read(other, numbered(20)), [])
     t.same(await read(one, numbered(9)), [`${kind} VND 8`])
     t.same(await read(numbered(30)), [], 'an account with another id')
+    t.same(await read(one, IN_BAHT, numbered(40)), [], 'its other currency')
+    t.same(await read(one, numbered(10)), [])
   }
 })
+
+const IN_BAHT: Change = [/VND/g, 'THB']
 
 const closing = (amount: number): Change => [
   /(?<head>CLBD.*?<Amt Ccy="VND">)1250000/,
@@ -92,6 +96,31 @@ t.test('a statement that does not add up is told', async (t) => {
   const amount = '<Amt Ccy="THB">12500.00'
   const inBaht: Change = [/(?<head><Ntry>.*?)<Amt Ccy="VND">1250000/, `$<head>${amount}`]
   t.same(await stated(inBaht), unbalanced, 'as many minor units of another currency')
+  t.same(await stated(['OPBD', 'ITBD'], closing(1_250_001)), [], 'without an opening balance')
+  const pending = (amount: number): Change => [
+    '</Ntry>',
+    `</Ntry><Ntry><Amt Ccy="VND">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd>` +
+      '<Sts><Cd>PDNG</Cd></Sts><BkTxCd/></Ntry>',
+  ]
+  t.same(await stated(pending(7)), [], 'an entry that is not booked')
+  const inCredit: Change = [/(?<head>OPBD.*?">)0(?<rest>.*?<CdtDbtInd>)DBIT/, '$<head>7$<rest>CRDT']
+  t.same(await stated(inCredit, closing(1_249_993)), [], 'from a credit')
+  t.same(await stated(inCredit, closing(1_250_007)), unbalanced)
+})
+
+t.test('a statement without a number is named by its id', async (t) => {
+  const { stated, statedOf } = await aReader(t)
+  const [payment, other] = [paymentNumber(9_001), paymentNumber(9_002)]
+  const unnumbered: Change = [/<ElctrncSeqNb>\d+<\/ElctrncSeqNb>/, '']
+  const named = (id: string): Change => ['<Stmt><Id>T1', `<Stmt><Id>${id}`]
+  const both = closing(2_500_000)
+  t.same(await statedOf(payment, page(1), unnumbered, both), [])
+  t.same(await statedOf(other, page(2, true), unnumbered, named('T2'), both), [
+    ...['statement_missing VND T1 page 2', 'statement_missing VND T2 page 1'],
+  ])
+  t.same(await stated(page(2, true), unnumbered, both), [], 'it comes, and all adds up')
+  t.same(await statedOf(payment, unnumbered, named('T3')), [`entry_unclear ${payment} repeated`])
+  t.same(await stated(unnumbered, ['<Ccy>VND</Ccy></Acct>', '</Acct>']), [], 'nor a currency')
 })
 
 const pageOf = (element: string, page: number, isLast: boolean): string =>
@@ -114,6 +143,56 @@ t.test('pages of a statement are one statement', async (t) => {
   t.same(await stated(page(2), ...wrong), [])
   t.same(await stated(page(3, true), ...wrong), ['statement_unbalanced VND 10'])
   t.same(await stated(page(1, true), numbered(11)), [], 'the only page')
+})
+
+t.test('the opening balance is on the first page, the closing one on the last', async (t) => {
+  const { stated } = await aReader(t)
+  const isFirst: Change = ['CLBD', 'ITBD']
+  const isBetween: Change = [/OPBD(?<between>.*)CLBD/, 'ITBD$<between>ITBD']
+  const isLast: Change = ['OPBD', 'ITBD']
+  const lastPage: Change = [...page(3)]
+  const inDigits: Change = [lastPage[0], lastPage[1].replace('false', '1')]
+  for (const [number, total, told] of [
+    [8, 3_750_000, []],
+    [9, 3_750_001, ['statement_unbalanced VND 9']],
+  ] as const) {
+    const ofStatement = numbered(number)
+    t.same(await stated(inDigits, ofStatement, closing(total), isLast), [
+      `statement_missing VND ${number} page 1`,
+      `statement_missing VND ${number} page 2`,
+    ])
+    t.same(await stated(page(1), ofStatement, isFirst), [`statement_missing VND ${number} page 2`])
+    t.same(await stated(page(2), ofStatement, isBetween), told)
+  }
+})
+
+t.test(
+  'a number that the bank counts again is another statement, with its own pages',
+  async (t) => {
+    const { clock, stated } = await aReader(t)
+    for (const at of [1, 2]) t.same(await stated(page(at), numbered(8), THREE_PAGES), [])
+    t.same(await stated(page(3, true), numbered(8), THREE_PAGES), [])
+    t.same(await stated(page(1), numbered(9)), [])
+    const missing = ['statement_missing VND 9 page 2']
+    t.same(await stated(numbered(10)), missing)
+    clock.pass(200 * DAY)
+    const moved: Change = [/(?<head><Ntry>.*?">)1250000/, '$<head>1000000']
+    const opened: Change = [/(?<head>OPBD.*?">)0/, '$<head>500000']
+    const total = closing(2_500_000)
+    t.same(await stated(page(1), numbered(8), moved, opened, total), [])
+    t.same(await stated(page(2, true), numbered(8), moved, opened, total), [])
+    t.same(await stated(page(1), numbered(9)), [])
+    t.same(await stated(numbered(10)), missing, 'again')
+  },
+)
+
+t.test('pages that are missing are those of one account', async (t) => {
+  const { stated } = await aReader(t)
+  const other = ofIban('NL91ABNA0417164300')
+  t.same(await stated(page(1), numbered(8)), [])
+  t.same(await stated(page(1), numbered(8), other), [])
+  t.same(await stated(numbered(9), other), ['statement_missing VND 8 page 2'])
+  t.same(await stated(numbered(9)), ['statement_missing VND 8 page 2'])
 })
 
 t.test('a page that is missing is told, with the last one or the next statement', async (t) => {
