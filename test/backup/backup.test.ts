@@ -189,6 +189,27 @@ t.test('a restore places the files and marks them before the books', async (t) =
   })
 })
 
+t.test('a copy that differs from the backup is no books, which come last', async (t) => {
+  const { dataDir, backups } = await aDataDir(t)
+  const { folder, manifest } = await backedUp(dataDir, backups)
+  const books = join(folder, FILES.processorDatabase)
+  writeFileSync(books, flipped(readFileSync(books)))
+  const restored = join(dataDir, '..', 'restored')
+  mkdirSync(restored, { mode: 0o700 })
+  await t.rejects(restoreBackup(folder, restored, manifest), {
+    ...{
+      name: 'BackupFault',
+      message: /processor\.db\.new was not written as it is in the backup/,
+    },
+  })
+  const others = [FILES.webhookDatabase, FILES.railDatabase, FILES.railRecord, FILES.restored]
+  t.same(
+    readdirSync(restored).sort(),
+    [...others, `${FILES.processorDatabase}.new`].sort(),
+    'the mark and all others are there before',
+  )
+})
+
 t.test('a restore onto a disk without its space is refused, and nothing is written', async (t) => {
   const { dataDir, backups } = await aDataDir(t)
   const { folder } = await backedUp(dataDir, backups)
@@ -331,6 +352,26 @@ t.test('backups made while the clock was ahead replace no later ones', async (t)
   t.same(into.prune(newestOf(newest), 2), [ahead.folder])
   t.same(into.prune(newestOf(newest), 1), [first.folder])
   await into.release()
+})
+
+t.test('the backups of other books in a folder are neither counted nor pruned', async (t) => {
+  const { dataDir, backups } = await aDataDir(t)
+  const first = await backedUp(dataDir, backups)
+  const books = join(dataDir, FILES.processorDatabase)
+  renameSync(books, `${books}.own`)
+  await (await openDatabase(books, { migrations: SCHEMAS[FILES.processorDatabase]! })).close()
+  const foreign = await backedUp(dataDir, backups)
+  renameSync(`${books}.own`, books)
+  const newest = await backedUp(dataDir, backups)
+  t.not(foreign.manifest.books.id, newest.manifest.books.id)
+  const into = await openBackupFolder(backups)
+  t.same(into.prune(newestOf(newest), 2), [])
+  t.same(into.prune(newestOf(newest), 1), [first.folder])
+  await into.release()
+  t.same(
+    backupsIn(backups).map(({ folder }) => folder),
+    [newest.folder, foreign.folder],
+  )
 })
 
 t.test('books whose archive cannot be read are backed up', async (t) => {

@@ -72,6 +72,7 @@ export function testNonces(open: OpenContractBooks): void {
 }
 
 export function testRetention(open: OpenContractBooks): void {
+  testQuotes(open)
   t.test('expired rows are deleted, and no other', async (t) => {
     const { store, raw } = await open(t)
     const key = (sequence: number) => ({ ...ROWS.idempotency[1], sequence, key: `k${sequence}` })
@@ -137,6 +138,31 @@ export function testRetention(open: OpenContractBooks): void {
     const prints = await store.lists.userFingerprints(6)
     t.match(prints, { first: 5, prints: Buffer.alloc(16, 7) })
     t.same((await store.openEvents(0, 9)).length, 1)
+  })
+}
+
+function testQuotes(open: OpenContractBooks): void {
+  t.test('expired quotes are deleted, but none that bought something', async (t) => {
+    const { store, raw } = await open(t)
+    const quote = (id: string, expires_at: number, conversion: string | null = null) => ({
+      ...{ ...ROWS.fxQuotes[1], id, expires_at, conversion },
+    })
+    const kept = async (): Promise<readonly string[]> =>
+      (await rowsIn(raw, 'fxQuotes')).map(({ id }) => id).sort()
+    await store.commit(
+      batchOf({ fxQuotes: [quote('gone', 9), quote('used', 9, 'fxc_1'), quote('valid', 10)] }),
+    )
+    await store.commit({ ...batchOf({}), forgetBefore: instant(9) })
+    t.same(await kept(), ['gone', 'used', 'valid'], 'none has expired')
+    await store.commit({ ...batchOf({}), forgetBefore: instant(10) })
+    t.same(await kept(), ['used', 'valid'])
+
+    const many = Array.from({ length: 1_500 }, (_, number) => quote(`q_${number}`, 9))
+    await store.commit(batchOf({ fxQuotes: many }))
+    await store.commit({ ...batchOf({}), forgetBefore: instant(10) })
+    t.equal((await kept()).length, 502, 'a commit deletes a limited number')
+    await store.commit({ ...batchOf({}), forgetBefore: instant(10) })
+    t.same(await kept(), ['used', 'valid'])
   })
 }
 

@@ -6,7 +6,7 @@ import { Deposed } from '../../src/store/store.js'
 import type { Connection } from '../../src/store/postgres/connection.js'
 import { COMMIT_FUNCTION, commitValues } from '../../src/store/postgres/commit.js'
 import { FENCED } from '../../src/store/postgres/commit_function.js'
-import { HEARTBEAT_MS, readOwner, takeOver } from '../../src/store/postgres/lease.js'
+import { HEARTBEAT_MS, readOwner, release, takeOver } from '../../src/store/postgres/lease.js'
 import { acquireLease } from '../../src/store/postgres/lease_wait.js'
 import { READS_WITHIN_MS } from '../../src/store/postgres/ownership.js'
 import { dueIds } from '../support/due_ids.js'
@@ -31,6 +31,26 @@ t.test('a former owner commits nothing and fails its reads', async (t) => {
   t.equal(now.epoch, before.epoch + 1)
   t.equal(now.lastBatch, 2)
   t.match(second.store.marks.progress(), { epoch: 2, lastBatch: 2, lastBatchBefore: 1 })
+})
+
+t.test('a former owner neither raises the epoch nor releases the lease', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one' })
+  const second = await opened(t, shard, { holder: 'two', isHurried: true })
+  const rows = await connected(t, shard)
+  await t.rejects(first.store.raiseEpoch(9), Deposed)
+  t.equal(await release(rows, 1), 0)
+  t.match(await readOwner(rows), { epoch: 2, holder: 'two' })
+  for (const [above, epoch] of [
+    [1, 3],
+    [7, 8],
+  ] as const) {
+    await second.store.raiseEpoch(above)
+    t.match(second.store.marks.progress(), { epoch, acceptedEpoch: epoch })
+  }
+  await second.store.close()
+  const third = await opened(t, shard, { holder: 'three' })
+  t.match(third.store.marks.progress(), { epoch: 9, acceptedEpoch: 8 })
 })
 
 t.test(

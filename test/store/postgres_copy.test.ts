@@ -1,14 +1,18 @@
 /** Books in SQLite and in PostgreSQL: copies, tables, columns and indexes. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { instant } from '../../src/base/clock.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 import { openDatabase } from '../../src/store/sqlite/database.js'
 import { exportSchemas, importSchemas, readSnapshot } from '../../src/store/postgres/copy.js'
+import { collected } from '../support/collected.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { anEvent, anIntent, batchOf } from './commit_rows.js'
 import { server, newShard, opened, connected } from './postgres_books.js'
 
+const NONCES = Buffer.from([0, 255, 1, 2, 3, 4, 5, 6])
 const MOST = 9_223_372_036_854_775_807n
 
 t.test('a copy to SQLite and back has the same rows', async (t) => {
@@ -20,7 +24,7 @@ t.test('a copy to SQLite and back has the same rows', async (t) => {
       accounts: [{ id: 'demo_sandbox:VND:prefund', balance: MOST }],
       events: [anEvent(1), anEvent(2)],
     }),
-    nonces: Buffer.from([0, 255, 1, 2, 3, 4, 5, 6]),
+    nonces: NONCES,
   })
   await store.commit({ ...batchOf({}), settledEvents: ['evt_1'] })
   await store.close()
@@ -35,6 +39,45 @@ t.test('a copy to SQLite and back has the same rows', async (t) => {
   t.same(await textOf(again), await textOf(there))
   const reopened = await opened(t, copy)
   t.match(await reopened.store.openEvents(0, 9), [{ id: 'evt_2' }])
+  await reopened.store.commit({ ...batchOf({ intents: [anIntent('pi_2')] }), nonces: NONCES })
+  t.equal((await collected((await reopened.store.boot(instant(0))).nonces)).length, 2)
+})
+
+t.test('of several files all are copied, or none', async (t) => {
+  const shard = newShard()
+  const { store } = await opened(t, shard)
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  await store.close()
+  const file = join(tempFolder(t), 'books.db')
+  await exportSchemas(server.url, [{ schema: shard, file, holds: 'books' }])
+  const empty = newShard()
+  const wanted = [empty, shard].map((schema) => ({ schema, file, holds: 'books' as const }))
+  await t.rejects(importSchemas(server.url, wanted), { message: /^schema .* has books: name/ })
+  const rows = await connected(t, empty)
+  t.same(await rows.all('SELECT epoch FROM owner'), [{ epoch: 0 }])
+  t.same(await rows.all('SELECT id FROM intents'), [])
+  await importSchemas(server.url, wanted.slice(0, 1))
+  t.same(await rows.all('SELECT id FROM intents'), [{ id: 'pi_1' }])
+})
+
+t.test('all reads of an export are of one moment', async (t) => {
+  const shard = newShard()
+  const { store } = await opened(t, shard)
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  const file = join(tempFolder(t), 'books.db')
+  await readSnapshot(server.url, async (snapshot) => {
+    t.same(await snapshot.all(`SELECT last_batch AS batch FROM ${shard}.owner`), [{ batch: 1 }])
+    await store.commit(batchOf({ intents: [anIntent('pi_2')] }))
+    const none = { schema: newShard(), file: `${file}.none`, holds: 'books' } as const
+    await snapshot.export([{ schema: shard, file, holds: 'books' }, none])
+  })
+  const found = await textOf(file)
+  t.match(
+    found.find((text) => text.startsWith('intents: ')),
+    /pi_1/,
+  )
+  t.notOk(found.some((text) => text.includes('pi_2')))
+  t.notOk(existsSync(`${file}.none`), 'a schema that does not exist has no file')
 })
 
 t.test('an export rests longer than sessions may', async (t) => {

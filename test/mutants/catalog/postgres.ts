@@ -63,6 +63,14 @@ export const POSTGRES: readonly Mutant[] = [
       'WHERE pid = ? AND application_name = ?`',
       "WHERE pid = ? AND application_name <> coalesce(?, '')`",
     ],
+    'A former owner releases the lease of the next one.': [
+      "SET holder = '' WHERE epoch = ?",
+      "SET holder = '' WHERE epoch >= ?",
+    ],
+    'A former owner raises the epoch of the next one.': [
+      '+ 1 WHERE epoch = ? RETURNING',
+      '+ 1 WHERE epoch >= ? RETURNING',
+    ],
     'A raise of the epoch stays below the one that it must pass.': [
       'greatest(epoch, ?::bigint) + 1',
       'least(epoch, ?::bigint) + 1',
@@ -178,6 +186,17 @@ export const POSTGRES: readonly Mutant[] = [
     'A server that ends rests in transactions ends an export.': [
       "SET LOCAL idle_in_transaction_session_timeout = '10min'",
       'SET LOCAL jit = off',
+    ],
+    'The tables of an export are of different moments.': ['ISOLATION LEVEL REPEATABLE READ ', ''],
+    'Rows after a copy get the numbers of copied ones.': [
+      'coalesce(max(${column}), 0) + 1 FROM',
+      'coalesce(min(${column}), 0) FROM',
+    ],
+  }),
+  ...faultsIn('src/store/postgres/commit.ts', 'store/postgres_contract', {
+    'A quote that bought something is deleted.': [
+      'conversion IS NULL AND expires_at',
+      'expires_at',
     ],
   }),
   ...faultsIn('src/store/postgres/migrate.ts', 'store/postgres_migrate', {

@@ -186,7 +186,30 @@ export const RECOVERY: readonly Mutant[] = [
       'at < (newestPostingAt ?? 0)',
     ],
   }),
+  ...faultsIn('src/backup/restore.ts', 'backup/backup', {
+    'Books are restored that the disk has written otherwise.': [
+      'if ((await digestOf(draft)) !== file.sha256) {',
+      'if ((await digestOf(join(folder, file.name))) === draft) {',
+    ],
+    'The mark that begins recovery mode follows the books.': [
+      '  markRestored(dataDir, manifest)\n' +
+        '  for (const file of files)\n' +
+        '    if (!isKey(file) && !isBooks(file)) await restoreFile(folder, dataDir, file)\n' +
+        '  for (const file of files.filter(isBooks)) await restoreFile(folder, dataDir, file)\n',
+      '  for (const file of files)\n' +
+        '    if (!isKey(file)) await restoreFile(folder, dataDir, file)\n' +
+        '  markRestored(dataDir, manifest)\n',
+    ],
+    'Books are restored before the other files.': [
+      'if (!isKey(file) && !isBooks(file)) await restoreFile(folder, dataDir, file)\n  for',
+      'if (isBooks(file)) await restoreFile(folder, dataDir, file)\n  for',
+    ],
+  }),
   ...faultsIn('src/backup/backups.ts', 'backup/backup', {
+    'The backups of other books are removed as old ones.': [
+      'manifest.books.id === newest.booksId',
+      "newest.booksId !== ''",
+    ],
     'A backup that was made while the clock was ahead replaces the later ones.': [
       'folder > newest.folder',
       "folder === ''",
