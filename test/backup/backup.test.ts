@@ -359,7 +359,7 @@ t.test('the backups of other books in a folder are neither counted nor pruned', 
   const first = await backedUp(dataDir, backups)
   const books = join(dataDir, FILES.processorDatabase)
   renameSync(books, `${books}.own`)
-  await (await openDatabase(books, { migrations: SCHEMAS[FILES.processorDatabase]! })).close()
+  await (await openDatabase(books, { migrations: SCHEMAS[FILES.processorDatabase] })).close()
   const foreign = await backedUp(dataDir, backups)
   renameSync(`${books}.own`, books)
   const newest = await backedUp(dataDir, backups)
