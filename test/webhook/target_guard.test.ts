@@ -1,11 +1,13 @@
 /** Allowed webhook targets: URLs and resolved addresses. */
 import type { LookupAddress } from 'node:dns'
+import dns from 'node:dns/promises'
 import t from 'tap'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import {
   guardedLookup,
   isPublic,
   checkUrl,
+  nameServers,
   TargetRefused,
 } from '../../actors/webhook/sending/target_guard.js'
 
@@ -136,4 +138,27 @@ t.test('a failed resolution is passed on', async (t) => {
   const lookup = guardedLookup(() => Promise.reject(new Error('ENOTFOUND')), STRICT)
   const fault = await new Promise((resolve) => lookup('x', {}, (given) => resolve(given)))
   t.match(fault, /ENOTFOUND/)
+})
+
+t.test('a name has the addresses of both families, as far as they are found', async (t) => {
+  const none = new Error('queryA ENODATA')
+  let answers: readonly (string | undefined)[] = []
+  const answering = (family: number) => (): Promise<readonly string[]> => {
+    const address = answers[family]
+    return address === undefined ? Promise.reject(none) : Promise.resolve([address])
+  }
+  t.intercept(dns.Resolver.prototype, 'resolve4', { value: answering(0) })
+  t.intercept(dns.Resolver.prototype, 'resolve6', { value: answering(1) })
+  const found = (...given: typeof answers): Promise<readonly LookupAddress[]> => {
+    answers = given
+    return nameServers()('hooks.example')
+  }
+  const [four, six] = [
+    { address: '8.8.8.8', family: 4 },
+    { address: '2606:4700::1111', family: 6 },
+  ]
+  t.same(await found(four.address, six.address), [four, six])
+  t.same(await found(four.address), [four])
+  t.same(await found(undefined, six.address), [six])
+  await t.rejects(found(), none)
 })
