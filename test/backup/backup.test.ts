@@ -17,14 +17,13 @@ import { backupsIn, openBackupFolder } from '../../src/backup/backups.js'
 import { makeBackup, type BackupOptions, type MadeBackup } from '../../src/backup/make_backup.js'
 import { MANIFEST, type Manifest } from '../../src/backup/manifest.js'
 import { manifestOf, requireEmpty, restoreBackup, verifyFiles } from '../../src/backup/restore.js'
-import { parseInterval, runEvery } from '../../src/backup/schedule.js'
 import {
   backupAgeSeconds,
   knownBackupAgeSeconds,
   readRestoredMark,
   writeLastBackup,
 } from '../../src/files/backup_marks.js'
-import { DAY, instant, plus, type Instant } from '../../src/base/clock.js'
+import { DAY, instant, plus } from '../../src/base/clock.js'
 import { MIB } from '../../src/files/free_space.js'
 import { FILES } from '../../src/base/subjects.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -446,63 +445,6 @@ t.test('a snapshot is of one moment while the file is written', async (t) => {
   writeFileSync(target, damaged)
   t.not((await problemsIn(target)).length, 0, 'damage is found')
 })
-
-t.test('a schedule keeps to its grid and survives a failed run', async (t) => {
-  let now = START
-  const begun: Instant[] = []
-  const failed: string[] = []
-  await runEvery({
-    everyMs: 60_000,
-    clock: { now: () => now },
-    pauseUntil: (at) => {
-      now = at
-      return Promise.resolve()
-    },
-    isStopped: () => begun.length === 4,
-    run: () => {
-      begun.push(now)
-      now = plus(now, begun.length === 2 ? 61_000 : 1_000)
-      return begun.length === 1 ? Promise.reject(new Error('disk')) : Promise.resolve()
-    },
-    onFailure: (error, next) => {
-      failed.push(`${(error as Error).message} ${next - START}`)
-      return Promise.resolve()
-    },
-  })
-  t.same(
-    begun.map((at) => at - START),
-    [0, 60_000, 180_000, 240_000],
-  )
-  t.same(failed, ['disk 60000'])
-  t.same(['15m', '1h', '2d', '0h', '1', 'h', '1s'].map(parseInterval), [
-    ...[900_000, 3_600_000, 172_800_000],
-    ...[undefined, undefined, undefined, undefined],
-  ])
-})
-
-t.test('a long interval is waited for, unless the clock is set back', async (t) => {
-  let now = START
-  const begun: Instant[] = []
-  await runEvery({
-    everyMs: 30 * DAY,
-    clock: { now: () => now },
-    pauseUntil: (at) => {
-      const isLonger = at - now > TIMER_MAX_MS
-      if (!isLonger) now = begun.length === 3 ? plus(now, -9 * DAY) : at
-      return Promise.resolve()
-    },
-    isStopped: () => begun.length === 5,
-    run: () => Promise.resolve(void begun.push(now)),
-    onFailure: () => Promise.resolve(),
-  })
-  t.same(
-    begun.map((at) => (at - START) / DAY),
-    [0, 30, 60, 51, 60],
-  )
-})
-
-/** A longer timer of Node ends at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1
 
 t.test('the age of the newest backup', async (t) => {
   const file = join(tempFolder(t), FILES.lastBackup)

@@ -55,9 +55,9 @@ async function aBank(
   const bank = createIsoBank({
     ...{ us, record, log, clock: systemClock, onAlarm: (kind) => void alarms.push(kind) },
   })
-  const heard: (readonly [EffectId, BankOutcome['kind']])[] = []
+  const received: (readonly [EffectId, BankOutcome['kind']])[] = []
   await bank.listen((id, outcome) => {
-    heard.push([id, outcome.kind])
+    received.push([id, outcome.kind])
     return receive(id, outcome)
   })
   const sender = createSender(peer.sendTo, peer)
@@ -68,7 +68,7 @@ async function aBank(
     await record.close()
   })
   const say = (message: Message): Promise<unknown> => sender.send(writeMessage(message))
-  return { bank, record, asked, alarms, heard, say }
+  return { bank, record, asked, alarms, received, say }
 }
 
 t.test('of an answer only what it says of this payment counts', async (t) => {
@@ -106,13 +106,13 @@ t.test('money that was returned before its recall is asked for', async (t) => {
 
 t.test('what is not stored is not taken', async (t) => {
   const full = () => Promise.reject(new Error('the disk is full'))
-  const { say, heard } = await aBank(t, () => ({ status: 204 }), full)
+  const { say, received } = await aBank(t, () => ({ status: 204 }), full)
   await t.rejects(say(SAMPLES['pacs.004.001.10']), { message: 'the switch answered 500' })
-  t.same(heard, [[PAYOUT, 'returned']])
+  t.same(received, [[PAYOUT, 'returned']])
 })
 
 t.test('notifications of one message: each is read, and its pages are its own', async (t) => {
-  const { say, heard, record, alarms } = await aBank(t, () => ({ status: 204 }))
+  const { say, received, record, alarms } = await aBank(t, () => ({ status: 204 }))
   const messages = [PAYOUT, OTHER].map((id, index) =>
     notification(id, { minor: 500n, currency: 'VND' }, String(7 + index)),
   ) as Extract<Message, { name: 'camt.054.001.08' }>[]
@@ -120,7 +120,7 @@ t.test('notifications of one message: each is read, and its pages are its own', 
   const MsgPgntn = { PgNb: '2', LastPgInd: 'true' }
   const Ntfctn = messages.flatMap(({ body }) => body.Ntfctn)
   await say({ ...first!, body: { GrpHdr: { ...first!.body.GrpHdr, MsgPgntn }, Ntfctn } })
-  t.same(heard, [
+  t.same(received, [
     [PAYOUT, 'executed'],
     [OTHER, 'executed'],
   ])
