@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats postgres build run restart stop cluster demo ops audit statement rail-check test check lint format bench fuzz sim model ownership-model \
-	mutants chaos crash-points cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-compare seed settings metrics contract examples openapi collection \
+	mutants chaos crash-points cluster-chaos powercut failover restore-drill upgrade-drill freeze release load soak spike profile bench-scale bench-shards bench-cluster bench-refusals bench-compare seed settings metrics contract examples openapi collection \
 	client clean sbom licenses test-node try-image
 
 INSTALLED := node_modules/.installed
@@ -146,6 +146,9 @@ bench-shards: export STORE = postgres
 
 bench-cluster: setup nats postgres build ## benchmark two shards and one on the running make cluster: make bench-cluster PAIRS=5 DURATION=10
 	@$(LOAD) cluster $(call with,PAIRS,repeat) $(call with,DURATION,seconds) $(call with,SCENARIO,scenario) $(ARGS)
+
+bench-refusals: setup nats postgres build ## measure whether the time of a refusal tells its cause: make bench-refusals SAMPLES=2000
+	@$(LOAD) refusals $(call with,SAMPLES,samples) $(LOAD_FLAGS)
 
 bench-compare: setup nats build ## benchmark two revisions alternately: make bench-compare BASE=main (REV=HEAD)
 	@src/scripts/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)

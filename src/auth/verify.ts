@@ -34,8 +34,8 @@ export interface SignedRequest {
   readonly signature: HeaderValue
   /** The environment of the requested host. */
   readonly environment: Environment
-  /** Whether the partner's allowlist has the caller's address; true for an unknown partner. */
-  readonly allowsAddress: (partner: PartnerId, environment: Environment) => boolean
+  /** Whether the partner may call this environment from the address; true for an unknown one. */
+  readonly allowsAddress: (partner: PartnerId) => boolean
 }
 
 export interface KnownKey {
@@ -89,7 +89,7 @@ export function verifyRequest(
   const canonical = canonicalRequest({ method, path, timestamp, nonce, bodyHash: hash })
   const matches = signatureMatches(known?.secret ?? DUMMY_SECRET, canonical, signature)
 
-  if (!request.allowsAddress(partner, environment)) return refused('address_not_allowed')
+  if (!request.allowsAddress(partner)) return refused('address_not_allowed')
   if (known === undefined) return refused('key_unknown')
   if (environment !== request.environment) return refused('key_of_other_environment')
   if (isRevoked(known, now)) return refused('key_revoked')

@@ -93,3 +93,10 @@ t.test('the accounts add up on both stores', { skip: noPostgres }, async (t) => 
   t.ok(other && 'postgres' in other.cpuMicros, 'the server is measured')
   t.ok(postgres?.findings.some(({ name }) => name === 'rate, PostgreSQL / SQLite'))
 })
+
+t.test('refusals of all causes are timed', async (t) => {
+  const [unauthenticated, ...absent] = load(t, 'refusals')
+  t.equal(unauthenticated?.findings.length, 1 + 2 * 5)
+  t.equal(absent.length, 3)
+  for (const { findings } of absent) t.ok((findings[0]?.value ?? 0) > 0, 'in microseconds')
+})

@@ -22,6 +22,7 @@ import { describeMachine } from './machine.js'
 import type { StoreKind, Tools } from './measured_window.js'
 import { soak, spike, SPIKE_FACTOR, steadyLoad } from './open_loop.js'
 import { profile } from './profile.js'
+import { measureRefusals } from './refusal_times.js'
 import { report } from './report.js'
 import { reportPage } from './report_page/report_page.js'
 import { runBefore } from './report_page/run_before.js'
@@ -36,7 +37,7 @@ import { measureShards } from './shard_writers.js'
 
 /** With `--quick`, unless a flag says otherwise. */
 const QUICK = {
-  ...{ seconds: 0.4, repeat: 1, connections: 16, batches: 20 },
+  ...{ seconds: 0.4, repeat: 1, connections: 16, batches: 20, samples: 20 },
   ...{ small: 200, large: 2_000, open: 200, partners: 100 },
 }
 const QUICK_LEAD_IN_MS = 200
@@ -158,6 +159,7 @@ const OPTIONS = [
   whole('open', ROWS_MAX, 'scale: open payments at the measured starts (100,000)'),
   whole('partners', ROWS_MAX, 'scale: partners at the measured starts (10,000)'),
   new Option('--keep <folder>', 'scale: keeps the databases for the next run'),
+  whole('samples', 1_000_000, 'refusals: requests of each cause (2,000)'),
   whole('batches', 10_000, 'shards: of each writer, measured (1,000)'),
   whole('count', ROWS_MAX, 'seed: number of payments of each kind', 10_000),
   new Option('--what <kind>', 'seed').choices(['payouts', 'intents', 'both']).default('both'),
@@ -261,6 +263,10 @@ const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
     }
     const load = `databases of ${small} and ${large} intents and payouts`
     return { load, run: (tools) => scale(tools, settings) }
+  },
+  refusals: ({ samples = 2_000 }) => {
+    const load = `${samples} requests of each cause, one at a time`
+    return { load, run: (tools) => measureRefusals(tools, samples) }
   },
   shards: ({ repeat: pairs = 5, batches = 1_000 }) => {
     const load = `${batches} commits of each writer, ${pairs} pairs`

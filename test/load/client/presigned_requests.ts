@@ -17,36 +17,50 @@ export type PresignedRequests = ReturnType<typeof createPresignedRequests>
 const SIGNED_AT_ONCE = 16
 const random = systemRandom()
 
+type SigningCredentials = Pick<ScenarioOrder, 'host' | 'keyId' | 'secret'>
+
+export interface Unsigned {
+  readonly method: 'GET' | 'POST'
+  readonly target: string
+  /** ASCII. */
+  readonly body: string
+}
+
+/** The whole request; a POST has an Idempotency-Key. */
+export function signedRequest(
+  { method, target, body }: Unsigned,
+  { host, keyId, secret }: SigningCredentials,
+  timestamp = toRfc3339(systemClock.now()),
+): string {
+  const [path = ''] = target.split('?', 1)
+  const nonce = random.bytes(32).toString('hex')
+  const canonical = canonicalRequest({ method, path, timestamp, nonce, body })
+  return (
+    `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +
+    `X-Service-Key-Id: ${keyId}\r\nX-Service-Timestamp: ${timestamp}\r\n` +
+    `X-Service-Nonce: ${nonce}\r\nX-Service-Signature: ${signatureOf(canonical, secret)}\r\n` +
+    (method === 'GET'
+      ? '\r\n'
+      : `Idempotency-Key: ${random.bytes(16).toString('hex')}\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`)
+  )
+}
+
 /**
- * @param method each POST has an Idempotency-Key
+ * @param method of all of them
  * @param nextRequest ASCII; all of one source have the same length, so that they fit one buffer
  */
 export function createPresignedRequests(
-  method: 'GET' | 'POST',
-  nextRequest: () => { readonly target: string; readonly body: string },
-  { host, keyId, secret }: Pick<ScenarioOrder, 'host' | 'keyId' | 'secret'>,
+  method: Unsigned['method'],
+  nextRequest: () => Omit<Unsigned, 'method'>,
+  credentials: SigningCredentials,
 ) {
   let requests = Buffer.alloc(0)
   let bytes = 0
   let used = 0
   let signsMore = false
 
-  const signOne = (): string => {
-    const { target, body } = nextRequest()
-    const [path = ''] = target.split('?', 1)
-    const timestamp = toRfc3339(systemClock.now())
-    const nonce = random.bytes(32).toString('hex')
-    const canonical = canonicalRequest({ method, path, timestamp, nonce, body })
-    return (
-      `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +
-      `X-Service-Key-Id: ${keyId}\r\nX-Service-Timestamp: ${timestamp}\r\n` +
-      `X-Service-Nonce: ${nonce}\r\nX-Service-Signature: ${signatureOf(canonical, secret)}\r\n` +
-      (method === 'GET'
-        ? '\r\n'
-        : `Idempotency-Key: ${random.bytes(16).toString('hex')}\r\n` +
-          `Content-Length: ${body.length}\r\n\r\n${body}`)
-    )
-  }
+  const signOne = (): string => signedRequest({ method, ...nextRequest() }, credentials)
   /** Into a new buffer: a send may still read the old one. */
   const signMany = (count: number): void => {
     for (let index = 0; index < count; index += 1) {

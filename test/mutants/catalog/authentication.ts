@@ -15,11 +15,11 @@ export const AUTHENTICATION: readonly Mutant[] = [
     'A timestamp from the past is accepted.': ['Math.abs(now - at)', '(at - now)'],
     'A wrong signature is accepted.': ['if (!matches) return', 'if (!matches && now < 0) return'],
     'The address is checked after the key, so a caller learns which keys exist.': [
-      '  if (!request.allowsAddress(partner, environment)) return ' +
+      '  if (!request.allowsAddress(partner)) return ' +
         "refused('address_not_allowed')\n" +
         "  if (known === undefined) return refused('key_unknown')",
       "  if (known === undefined) return refused('key_unknown')\n" +
-        '  if (!request.allowsAddress(partner, environment)) return ' +
+        '  if (!request.allowsAddress(partner)) return ' +
         "refused('address_not_allowed')",
     ],
   }),

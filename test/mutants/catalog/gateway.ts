@@ -12,8 +12,8 @@ export const GATEWAY: readonly Mutant[] = [
       'UNKNOWN.has(found) && directory.partners() === undefined',
     ],
     'The list of addresses of a partner is not looked at in production.': [
-      "of === 'sandbox' ||",
-      "of === 'sandbox' || of === 'production' ||",
+      "environment === 'sandbox' || isAllowed(",
+      "environment === 'sandbox' || environment === 'production' || isAllowed(",
     ],
   }),
   ...faultsIn('gateway/authentication/authenticate.ts', 'gateway/matrix', {
