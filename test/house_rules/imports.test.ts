@@ -116,8 +116,8 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/reconciliation': [BASE, 'src/money', ...DATABASE],
   'src/operations': [
     ...[BASE, FILES, SETTINGS, PROCESS, GRPC, METRICS, 'src/money', 'src/auth', 'src/qr'],
-    ...['src/rails', 'src/client', 'src/supervisor', 'src/reconciliation', 'src/backup'],
-    ...[POSTGRES, CLUSTER, ...DATABASE, 'protos/types'],
+    ...['src/rails', 'src/rails/adapter', 'src/client', 'src/supervisor', 'src/reconciliation'],
+    ...['src/backup', POSTGRES, CLUSTER, ...DATABASE, 'protos/types'],
   ],
   'src/console': [
     ...[BASE, SETTINGS, GRPC, PROCESS, METRICS, 'src/money', 'src/auth', 'actors'],

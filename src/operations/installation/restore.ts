@@ -22,6 +22,7 @@ import { BASE, verifyBase } from '../../backup/server_backup.js'
 import { freeBytesOf } from '../../files/free_space.js'
 import { dataFile, type Settings } from '../../settings/settings.js'
 import { FILES } from '../../base/subjects.js'
+import { requireOpens } from '../../rails/adapter/account_box.js'
 import { openDatabase } from '../../store/sqlite/database.js'
 import { openDataFolder } from '../../supervisor/data_folder.js'
 import { clusterVersion } from '../../supervisor/postgres_server.js'
@@ -47,6 +48,7 @@ export const restore: LocalCommand = {
         await verifyBase(base, tools, new AbortController().signal)
       }
       await requireFittingKey(given, manifest, folder)
+      await requireFittingRailKey(given, manifest, folder)
       const data = await openDataFolder(given.DATA_DIR)
       try {
         requireEmpty(data.path) // Another restore or a stack may have used it meanwhile.
@@ -93,6 +95,30 @@ async function requireFittingKey(
           `(${error instanceof Error ? error.message : String(error)}): put the key file there ` +
           `that has ${manifest.books.master_keys.join(', ')}, or none until the start.`,
       )
+    }
+  }
+}
+
+/** As the master key: the rail would not start. @throws BackupFault */
+async function requireFittingRailKey(
+  settings: Settings,
+  { files }: Manifest,
+  folder: string,
+): Promise<void> {
+  if (!files.some(({ name }) => name === FILES.railDatabase)) return
+  const keyFiles = [dataFile(settings, FILES.railKey), join(folder, FILES.railKey)]
+  for (const file of keyFiles.filter((each) => existsSync(each))) {
+    const journal = await openDatabase(join(folder, FILES.railDatabase), { readOnly: true })
+    try {
+      await requireOpens(file, journal)
+    } catch (error) {
+      throw new BackupFault(
+        `${file} does not open the accounts in ${FILES.railDatabase} of this backup ` +
+          `(${error instanceof Error ? error.message : String(error)}): put the key file there ` +
+          'that was used with it, or none until the start.',
+      )
+    } finally {
+      await journal.close()
     }
   }
 }

@@ -12,7 +12,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loadMasterKeys, type MasterKeys } from '../../auth/master_key.js'
 import { createSecretBox, open, seal, type SecretBox } from '../../auth/secret_box.js'
-import type { Random } from '../../base/random.js'
+import { systemRandom, type Random } from '../../base/random.js'
 import { FILES } from '../../base/subjects.js'
 import type { Database, Reader } from '../../store/database.js'
 
@@ -46,6 +46,15 @@ export async function openAccountBox(
   return accounts
 }
 
+/** For a restore, of any earlier journal. @throws Error when the key file does not open it */
+export async function requireOpens(keyFile: string, journal: Reader): Promise<void> {
+  const random = systemRandom()
+  const keys = loadMasterKeys(keyFile, { create: false }, random)
+  if ((await journal.all(HAS_SEALED)).length === 0) return
+  const [sealed] = await journal.all<StoredAccount>(ANY_SEALED)
+  if (sealed !== undefined) accountBox(() => createSecretBox(keys, 'accounts', random)).open(sealed)
+}
+
 /** For readers: the key file is read with the first sealed row. */
 export function readAccountBox(file: string, random: Random): AccountBox {
   let box: SecretBox | undefined
@@ -54,6 +63,7 @@ export function readAccountBox(file: string, random: Random): AccountBox {
   )
 }
 
+const HAS_SEALED = `SELECT 1 FROM pragma_table_info('instructions') WHERE name = 'sealed_account'`
 const ANY_SEALED = `SELECT id, account, sealed_account FROM instructions
   WHERE sealed_account IS NOT NULL LIMIT 1`
 
