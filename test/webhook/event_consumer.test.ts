@@ -305,14 +305,14 @@ t.test('an endpoint that is announced shortly after an event gets it', async (t)
   t.equal(world.delivered.length, 1, 'an old endpoint is skipped')
 })
 
-t.test('a new endpoint gets no event of a clock that was ahead', async (t) => {
+t.test('a new endpoint gets no event of a clock that was far ahead', async (t) => {
   const world = await anEventConsumer(t, [])
   const now = clock.now()
-  const missed = anEventRow({ receivedAt: now })
-  await world.store.commit({ events: [missed, anEventRow({ receivedAt: plus(now, HOUR) })] })
+  const missed = [0, MINUTE / 2].map((ms) => anEventRow({ receivedAt: plus(now, ms) }))
+  await world.store.commit({ events: [...missed, anEventRow({ receivedAt: plus(now, HOUR) })] })
   world.eventConsumer.applyEndpoint(anEndpoint({ createdAt: plus(now, -100) }))
   await world.eventConsumer.idle()
-  t.same(world.deliveredIds(), [missed.id])
+  t.same(world.deliveredIds().toSorted(), missed.map(({ id }) => id).toSorted())
 })
 
 t.test('changes of an endpoint that wait are routed together, each by its filter', async (t) => {

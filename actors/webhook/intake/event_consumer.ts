@@ -243,7 +243,8 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     if (newest.status === 'deleted') return
     const now = clock.now()
     const createdSince = first.enabledEventsSince
-    const within = { receivedSince, receivedBy: now, createdSince }
+    const receivedBy = plus(now, LATE_ENDPOINT_MS)
+    const within = { receivedSince, receivedBy, createdSince }
     const missed = await store.eventsWithout(id, newest.tenant, within)
     const deliveries = missed
       .filter((event) =>

@@ -113,7 +113,7 @@ export type MissedEvent = Pick<
 
 export interface MissedWithin {
   readonly receivedSince: Instant
-  /** This moment at the latest: a later one is of a clock that was ahead, so long ago. */
+  /** A later one is of a clock that was far ahead, so of long ago. Clocks differ by a little. */
   readonly receivedBy: Instant
   readonly createdSince: Instant
 }
