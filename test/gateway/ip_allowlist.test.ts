@@ -40,3 +40,12 @@ t.test('an invalid block matches no address', async (t) => {
   const allows = createAddressList(['203.0.113.0/33', 'office'])
   t.equal(allows('203.0.113.1'), false)
 })
+
+t.test('a list answers the same for an address that it was asked before', async (t) => {
+  const isListed = createAddressList(['10.0.0.0/8'])
+  const peers = ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.1', '', 'nonsense']
+  const others = Array.from({ length: 300 }, (_, index) => `198.51.${index}.7`)
+  for (const peer of [...peers, ...peers, ...others, ...peers]) {
+    t.equal(isListed(peer), peer.includes('10.1.2.3'), peer)
+  }
+})

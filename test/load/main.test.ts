@@ -95,8 +95,9 @@ t.test('the accounts add up on both stores', { skip: noPostgres }, async (t) => 
 })
 
 t.test('refusals of all causes are timed', async (t) => {
-  const [unauthenticated, ...absent] = load(t, 'refusals')
-  t.equal(unauthenticated?.findings.length, 1 + 2 * 5)
+  const [sandbox, production, ...absent] = load(t, 'refusals')
+  t.equal(sandbox?.findings.length, 1 + 2 * 5)
+  t.equal(production?.findings.length, 1 + 2 * 6)
   t.equal(absent.length, 3)
   for (const { findings } of absent) t.ok((findings[0]?.value ?? 0) > 0, 'in microseconds')
 })

@@ -11,9 +11,12 @@
  * - The ids were asked for before. One that the processor has in memory is answered sooner than one
  *   that it must look up, whether it exists or not; its 80 random bits are too many to be tried.
  */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { HOUR, plus, systemClock, toRfc3339, type Instant } from '../../src/base/clock.js'
+import type { Environment } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import { operatorsOf } from '../support/operators.js'
+import { operatorsOf, type Key } from '../support/operators.js'
 import { partnerOf } from '../support/partner.js'
 import { openHttpSocket } from './client/http_socket.js'
 import { signedRequest } from './client/presigned_requests.js'
@@ -39,17 +42,24 @@ const PROBABILITY_MIN = 0.01
 const WARM_UP = 500
 const OUTSIDE_THE_WINDOW_MS = HOUR
 /** As long as the name of the demo partner. */
-const OTHERS = { paying: 'pays', revoked: 'gone', unknown: 'none' }
+const OTHERS = { paying: 'pays', revoked: 'gone', listed: 'list', unknown: 'none' }
+const HOSTS = { sandbox: 'api.localhost', production: 'api.production.localhost' }
+const BOTH_ENVIRONMENTS = {
+  ...{ SANDBOX_HOSTS: HOSTS.sandbox, PRODUCTION_HOSTS: HOSTS.production },
+  ...{ ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes', WEBHOOK_ALLOW_PRIVATE: 'false' },
+}
 const LAST_WHOLE_CHARACTER = 41
 const random = systemRandom()
 
 /** @param samples requests of each cause */
 export async function measureRefusals(
-  { stacks, progress }: Pick<Tools, 'stacks' | 'progress'>,
+  { folder, stacks, progress }: Pick<Tools, 'folder' | 'stacks' | 'progress'>,
   samples: number,
 ): Promise<Part> {
   progress('starting a stack')
-  const stack = await stacks.start()
+  const keys = join(folder, 'master.key')
+  writeFileSync(keys, `1:${random.bytes(32).toString('hex')}\n`, { mode: 0o600 })
+  const stack = await stacks.start({ settings: { ...BOTH_ENVIRONMENTS, MASTER_KEY_FILE: keys } })
   const sections: Section[] = []
   for (const group of await groupsOf(stack)) {
     progress(`${group.title}: ${samples} requests of each cause`)
@@ -62,31 +72,45 @@ export async function measureRefusals(
 }
 
 async function groupsOf(stack: Stack): Promise<readonly Group[]> {
-  const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
-  const demo = { host, keyId, secret }
   const operators = operatorsOf(stack)
   const paying = await operators.createPartner(OTHERS.paying)
-  const revoked = await operators.createPartner(OTHERS.revoked)
-  await operators.revokeKey(revoked.keyId)
-  const production = await operators.issueKey('demo', 'production')
+  const { key_id: keyId, signing_secret: secret } = stack.sandbox
+  const keys: Record<Environment, Key> = {
+    sandbox: { keyId, secret },
+    production: await operators.issueKey('demo', 'production'),
+  }
+  const revoked: Record<Environment, Key> = {
+    sandbox: await operators.createPartner(OTHERS.revoked),
+    production: await operators.issueKey(OTHERS.revoked, 'production'),
+  }
+  for (const key of Object.values(revoked)) await operators.revokeKey(key.keyId)
+  await operators.createPartner(OTHERS.listed)
+  const listed = await operators.issueKey(OTHERS.listed, 'production')
+  await operators.setAllowedIps(OTHERS.listed, ['203.0.113.0/24'])
   operators.close()
   const other = await createFixtures(partnerOf(stack.sandbox, paying))
 
-  const read = (target: string, key: typeof demo = demo, at?: Instant): string =>
-    signedRequest({ method: 'GET', target, body: '' }, key, toRfc3339(at ?? systemClock.now()))
-  const list = '/v1/balances'
-  const unauthenticated: Group = {
-    ...{ title: `401 of GET ${list}`, status: 401 },
-    causes: {
-      'signature wrong at its first character': () => withWrongSignature(read(list), 0),
-      'signature wrong at its last character': () =>
-        withWrongSignature(read(list), LAST_WHOLE_CHARACTER),
-      'unknown key': () => read(list, { ...demo, keyId: keyId.replace(/^[a-z]+/, OTHERS.unknown) }),
-      'revoked key': () => read(list, { host, ...revoked }),
-      'key of the other environment': () => read(list, { host, ...production }),
-      'old timestamp': () => read(list, demo, plus(systemClock.now(), -OUTSIDE_THE_WINDOW_MS)),
-    },
+  const unauthenticated = (environment: Environment): Group => {
+    const host = HOSTS[environment]
+    const valid = keys[environment]
+    const list = (key = valid, at?: Instant): string => read('/v1/balances', { host, ...key }, at)
+    const unknown = { ...valid, keyId: valid.keyId.replace(/^[a-z]+/, OTHERS.unknown) }
+    const elsewhere = keys[environment === 'sandbox' ? 'production' : 'sandbox']
+    return {
+      ...{ title: `401 of GET /v1/balances, ${environment}`, status: 401 },
+      causes: {
+        'signature wrong at its first character': () => withWrongSignature(list(), 0),
+        'signature wrong at its last character': () =>
+          withWrongSignature(list(), LAST_WHOLE_CHARACTER),
+        'unknown key': () => list(unknown),
+        'revoked key': () => list(revoked[environment]),
+        'key of the other environment': () => list(elsewhere),
+        'old timestamp': () => list(valid, plus(systemClock.now(), -OUTSIDE_THE_WINDOW_MS)),
+        ...(environment === 'production' && { 'address not allowed': () => list(listed) }),
+      },
+    }
   }
+  const demo = { host: HOSTS.sandbox, ...keys.sandbox }
   const KINDS = {
     '/v1/payment_intents': 'intents',
     '/v1/payouts': 'payouts',
@@ -98,13 +122,16 @@ async function groupsOf(stack: Stack): Promise<readonly Group[]> {
     return {
       ...{ title: `404 of GET ${path}/{id}`, status: 404 },
       causes: {
-        'no such id': () => read(`${path}/${anyOf(free)}`),
-        "another partner's id": () => read(`${path}/${anyOf(taken)}`),
+        'no such id': () => read(`${path}/${anyOf(free)}`, demo),
+        "another partner's id": () => read(`${path}/${anyOf(taken)}`, demo),
       },
     }
   })
-  return [unauthenticated, ...absent]
+  return [unauthenticated('sandbox'), unauthenticated('production'), ...absent]
 }
+
+const read = (target: string, key: Key & { readonly host: string }, at?: Instant): string =>
+  signedRequest({ method: 'GET', target, body: '' }, key, toRfc3339(at ?? systemClock.now()))
 
 const anyOf = (ids: readonly string[]): string =>
   ids[Math.floor(random.fraction() * ids.length)] ?? ''

@@ -9,6 +9,14 @@ import { openBooksOfTheRun } from './contract_books.js'
 
 testContract(openBooksOfTheRun)
 
+t.test('new books have an id and a salt of their own', async (t) => {
+  const [one, other] = [await openNewBooks(t), await openNewBooks(t)]
+  t.match(one.store.marks.progress().booksId, /^[0-9a-f]{32}$/)
+  t.not(one.store.marks.progress().booksId, other.store.marks.progress().booksId)
+  const salt = "SELECT value FROM meta WHERE name = 'nonce_salt'"
+  t.notSame(await one.raw.all(salt), await other.raw.all(salt))
+})
+
 t.test('a commit of another epoch or batch is rejected', async (t) => {
   const { store, raw } = await openNewBooks(t)
   const { booksId } = store.marks.progress()

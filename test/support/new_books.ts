@@ -1,6 +1,6 @@
 /**
- * New, empty books of SQLite: a copy of a file to which a process of this build has
- * applied the migrations. To apply them takes longer than most tests.
+ * New, empty books of SQLite: a copy of a file to which a process of this build has applied the
+ * migrations, with an id of its own. To apply them takes longer than most tests.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
@@ -11,6 +11,10 @@ import { PROCESSOR_SCHEMA } from '../../src/store/sqlite/store.js'
 
 const FOLDER = join(projectRoot(), '.build/new_books')
 
+/** A copy has no other state that a migration makes at random. It is never read after a crash. */
+const NEW_ID = `PRAGMA synchronous = OFF;
+  UPDATE meta SET value = lower(hex(randomblob(16))) WHERE name = 'books_id';`
+
 let migrated: Promise<string> | undefined
 
 /** Nothing happens where a file is. */
@@ -18,6 +22,9 @@ export async function putNewBooks(file: string): Promise<void> {
   if (existsSync(file) || existsSync(`${file}-wal`)) return
   migrated ??= migratedFile()
   copyFileSync(await migrated, file)
+  const books = await openDatabase(file)
+  await books.exec(NEW_ID)
+  await books.close()
 }
 
 /** Named by its migrations, so those of another revision have another one. */

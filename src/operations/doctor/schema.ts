@@ -14,7 +14,7 @@ import {
   type Connection,
 } from '../../store/postgres/connection.js'
 import { POOL_SCHEMA } from '../../store/postgres/copy.js'
-import type { SchemaDefinition } from '../../store/postgres/migrate.js'
+import { NOT_ALLOWED, type SchemaDefinition } from '../../store/postgres/migrate.js'
 import {
   expectedParts,
   readSchema,
@@ -127,8 +127,6 @@ interface NamedSchema {
   readonly definition: SchemaDefinition
   readonly reader: Connection
 }
-
-const NOT_ALLOWED = '42501'
 
 /** @param mayHaveMore unknown parts are of a move that is under way */
 export function differences(

@@ -21,7 +21,7 @@ import {
   type StoredTable,
 } from '../sqlite/table_pages.js'
 import { connectToPrimary, parseStoreUrl, type Connection } from './connection.js'
-import { migrate, type SchemaDefinition } from './migrate.js'
+import { migrate, NOT_ALLOWED, type SchemaDefinition } from './migrate.js'
 import { BOOKS } from './store.js'
 
 const POOL_STORE = join(projectRoot(), 'actors/webhook/store')
@@ -117,7 +117,7 @@ export async function readSnapshot<Result>(
 }
 
 /** No schema or table any more, or no right to read it: it is not exported. */
-const ABSENT: readonly unknown[] = ['3F000', '42P01', '42501']
+const ABSENT: readonly unknown[] = ['3F000', '42P01', NOT_ALLOWED]
 
 async function lockBooks(connection: Connection, schema: string): Promise<void> {
   await connection.exec('SAVEPOINT books')

@@ -36,7 +36,8 @@ const LOCKS_WITHIN = '500ms'
 const AGAIN_AFTER_MS = 2 * SECOND
 /** PostgreSQL's code for a lock that is not free. */
 const NO_LOCK = '55P03'
-const NOT_ALLOWED = '42501'
+/** PostgreSQL's code for a right that the role lacks. */
+export const NOT_ALLOWED = '42501'
 
 export interface MigrationWaits {
   /** Default: the system's. */

@@ -9,7 +9,7 @@ import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { projectRoot } from '../../base/project_root.js'
 import { acceptUntil, countBegunReleases, readUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
-import { createDamageWatch } from '../damage.js'
+import { createDamageWatch } from '../damage_watch.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readAcceptedEpoch, readProgress, type Progress } from '../progress.js'
 import {
@@ -41,10 +41,8 @@ export async function openPostgresStore(options: SchemaOptions): Promise<Store> 
   )
   const damage = createDamageWatch()
   const { readers } = schema
-  const [background, prefetch] = [
-    damage.watched(readers.background),
-    damage.watched(readers.prefetch),
-  ]
+  const background = damage.watched(readers.background)
+  const prefetch = damage.watched(readers.prefetch)
   const lists = damage.watched(readers.lists)
   const { booksId } = await readProgress(background)
   const figures = watchServerFigures(lists, options.pause)

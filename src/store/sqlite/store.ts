@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { projectRoot } from '../../base/project_root.js'
 import { acceptUntil, countBegunReleases, readUnfinishedRelease } from '../begun_releases.js'
 import { readCopiedAt } from '../copied_books.js'
-import { createDamageWatch } from '../damage.js'
+import { createDamageWatch } from '../damage_watch.js'
 import { createLists } from '../lists.js'
 import { progressQueries, readProgress, type Progress } from '../progress.js'
 import {
